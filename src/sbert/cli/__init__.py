@@ -1,0 +1,1 @@
+"""ARGV -> ONE CALL: one file per verb; the only room that prints."""

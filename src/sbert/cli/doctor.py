@@ -1,0 +1,158 @@
+"""``sbert doctor``: what is installed, whether vectors are right and stable here, and how fast this machine is."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from sbert.cli import files, show
+from sbert.cli.options import Json
+from sbert.errors import SbertError
+
+if TYPE_CHECKING:
+    from sbert.models.bi import BiEncoder
+
+_SENTENCES = Path(__file__).with_name("demo_sentences.tsv")
+_STABLE_TEXTS = 40
+
+
+class Finding(NamedTuple):
+    """One line of the report."""
+
+    name: str
+    good: bool | None
+    """None where there was nothing to check."""
+    sentence: str
+    values: dict[str, Any]
+
+
+def doctor(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check the installation, the model's vectors and this machine's speed; exit code 1 if a check fails."""
+    findings = []
+    for finding in _examine(name):
+        findings.append(finding)
+        if not json:
+            _print(finding)
+    good = all(finding.good is not False for finding in findings)
+    if json:
+        show.as_json({"good": good, "findings": [finding._asdict() for finding in findings]})
+    if not good:
+        raise typer.Exit(1)
+
+
+def _print(finding: Finding) -> None:
+    from rich.text import Text
+
+    mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "dim")}[finding.good]
+    line = Text.assemble((mark, style), " ", (f"{finding.name:<11}", "bold"), finding.sentence)
+    show.console().print(line, soft_wrap=True)
+
+
+def _examine(name: str | None) -> Iterator[Finding]:
+    yield _software()
+    yield _machine()
+    from sbert import hub
+    from sbert.models.bi import BiEncoder
+
+    try:
+        folder = hub.resolve(name)
+        encoder = BiEncoder.from_pretrained(folder)
+    except SbertError as error:
+        yield Finding("model", False, str(error), {})
+        return
+    route = "packed" if encoder.transformer.packed else "equal lengths together"
+    yield Finding("model", True, f"{folder} runs on {encoder.device}, {route}", {"folder": str(folder)})
+    texts = files.read(str(_SENTENCES)).texts
+    yield _reference(encoder)
+    yield _stability(encoder, texts)
+    yield _speed(encoder, texts)
+
+
+def _software() -> Finding:
+    packages = ("torch", "transformers", "tokenizers", "numpy")
+    versions = {"sbert": sys.modules["sbert"].__version__, "python": platform.python_version()}
+    versions |= {package: metadata.version(package) for package in packages}
+    return Finding("software", True, ", ".join(f"{name} {number}" for name, number in versions.items()), versions)
+
+
+def _machine() -> Finding:
+    import torch
+
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    values = {
+        "cpu": _cpu_name(),
+        "cores": cores,
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+        "threads": torch.get_num_threads(),
+        "mkl": torch.backends.mkl.is_available(),
+        "onednn": torch.backends.mkldnn.is_available(),
+        "accelerator": str(accelerator) if accelerator else None,
+    }
+    sentence = (
+        f"{values['cpu']}, {cores} cores, {values['instructions']}; torch uses {values['threads']} threads, "
+        f"MKL {_yes(values['mkl'])}, oneDNN {_yes(values['onednn'])}, accelerator {accelerator or 'none'}"
+    )
+    return Finding("machine", True, sentence, values)
+
+
+def _yes(value: object) -> str:
+    return "yes" if value else "no"
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def _reference(encoder: BiEncoder) -> Finding:
+    if encoder.reference is None:
+        return Finding("vectors", None, "this model carries no reference vectors; one saved with sbert does", {})
+    try:
+        difference = encoder.self_check()
+    except SbertError as error:
+        return Finding("vectors", False, str(error), {})
+    sentence = f"differ by at most {difference:.1e} from those stored with the model"
+    return Finding("vectors", True, sentence, {"difference": difference})
+
+
+def _stability(encoder: BiEncoder, texts: list[str]) -> Finding:
+    from sbert.cli.measure import identical
+
+    sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
+    sample += ["", "네.", " ".join(texts[::50])]  # nothing, one word, and many words
+    same, ways = identical(encoder, sample, texts[1::20])
+    sentence = f"{same} of {len(sample)} texts identical to the bit in {len(ways)} runs: {', '.join(ways)}"
+    if same < len(sample):
+        sentence += f"; a vector depends on its company on {encoder.device}, though by no more than rounding"
+    return Finding("stability", same == len(sample), sentence, {"identical": same, "texts": len(sample), "runs": ways})
+
+
+def _speed(encoder: BiEncoder, texts: list[str]) -> Finding:
+    from sbert.cli.measure import speed
+
+    measured = speed(encoder, texts[::8])
+    sentence = (
+        f"{measured.tokens_per_second:,.0f} tokens/s, {measured.share:.0%} of what this machine can multiply in "
+        f"float32 ({measured.peak / 1e9:,.0f} GFLOPS)"
+    )
+    return Finding("speed", True, sentence, {**measured._asdict(), "share": measured.share})

@@ -1,0 +1,239 @@
+"""What ``sbert demo`` measures and finds. Prints nothing: the terminal and the page both read it from here.
+
+Times are measured where the demo runs. Everything else is the same in every run: sentences, queries and the sample
+of pairs are fixed, and a vector depends on its text alone.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from sbert.models.bi import BiEncoder
+    from sbert.types import Array, FloatArray, Hit, Pair
+
+QUERIES = (
+    "What are some remedies for insomnia?",
+    "Monetary authorities held their benchmark steady.",
+    "What calms a canine that panics at pyrotechnics?",
+)
+KOREAN_QUERY = "서울의 날씨가 어때요?"
+TOP_PAIRS, TOP_HITS = 10, 3
+SAMPLE = 512
+"""Pairs that are really read together: enough for a steady time, and a few seconds on two cores."""
+PAPER_SENTENCES = 10_000
+
+
+class Sentence(NamedTuple):
+    """One line of the corpus that comes with the package."""
+
+    topic: str
+    text: str
+
+
+class Answer(NamedTuple):
+    """A query and its nearest sentences; the ``id`` of a hit is its row in the corpus."""
+
+    query: str
+    hits: list[Hit]
+
+
+class Cost(NamedTuple):
+    """Seconds to find the most similar pairs of so many sentences, both ways."""
+
+    sentences: int
+    vectors: float
+    """One vector for each sentence, then all vectors with all."""
+    reading: float
+    """One pass for each pair, as a cross-encoder does."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        return self.sentences * (self.sentences - 1) // 2
+
+    @property
+    def ratio(self) -> float:
+        """How many times longer reading every pair takes."""
+        return self.reading / self.vectors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """One run of the demo."""
+
+    model: str
+    embedded: bool
+    """Whether it is the embedded model, of which we know what it learned from."""
+    similarity: str
+    sentences: list[Sentence]
+    tokens: int
+    vectors: FloatArray
+    """(N, D)."""
+    pairs: list[Pair]
+    alike: list[bool]
+    """For each pair: whether the model's tokenizer makes the same of both sentences."""
+    answers: list[Answer]
+    korean: Answer
+    seconds: dict[str, float]
+    """By step, in order: load, embed, compare, search, read; what is added later is not used here."""
+
+    def cost(self, sentences: int) -> Cost:
+        """Embedding grows with the sentences, comparing vectors and reading with the pairs."""
+        here = Cost(len(self.sentences), 0, 0)
+        pairs = Cost(sentences, 0, 0).pairs
+        vectors = self.seconds["embed"] * sentences / here.sentences + self.seconds["compare"] * pairs / here.pairs
+        return Cost(sentences, vectors, self.seconds["read"] * pairs / SAMPLE)
+
+    @property
+    def costs(self) -> tuple[Cost, Cost]:
+        """Of this corpus, and of the paper's example."""
+        return self.cost(len(self.sentences)), self.cost(PAPER_SENTENCES)
+
+    @property
+    def speed(self) -> str:
+        """Of embedding."""
+        seconds = self.seconds["embed"]
+        return f"{len(self.sentences) / seconds:,.0f} sentences/s, {self.tokens / seconds:,.0f} tokens/s"
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """What has to be said beside the figures: on pairs, queries, korean and cost; empty where it is not so."""
+        by_meaning = all(_share_no_word(query, self.text(hits[0])) for query, hits in self.answers)
+        return {
+            "pairs": " ".join([_PAIRS] * self.embedded + [_ALIKE] * any(self.alike)),
+            "queries": _QUERIES if by_meaning else "",
+            "korean": _KOREAN if self.embedded else "",
+            "cost": _COST.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
+        }
+
+    def text(self, hit: Hit) -> str:
+        """The sentence that was hit."""
+        return self.sentences[int(hit.id)].text
+
+
+_PAIRS = (
+    "Some pairs have nearly the same words and another meaning: one vector for a sentence hardly shows who did what "
+    "to whom. Where that matters, read a short list like this one again with a cross-encoder."
+)
+_ALIKE = "Pairs marked * are one and the same to this model: its vocabulary lacks the words in which they differ."
+_QUERIES = "No best answer has a single word of its query: they were found by meaning."
+_KOREAN = (
+    "The embedded model learned from English; in Korean it sees shared letters more than meaning. For Korean, name a "
+    "model trained on it: sbert demo --model NAME."
+)
+_COST = (
+    "Reading times are extrapolated from a sample: {:,} random pairs, each read as one text by the same transformer "
+    "on this machine, took {}. The vector time for {:,} sentences is scaled up from {:,}. The paper (Reimers and "
+    "Gurevych, 2019) has 65 hours against 5 seconds, with BERT on a V100 GPU."
+)
+
+
+def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
+    """Run every step with the model ``name``; ``say`` hears what is done, as soon as it is."""
+    from sbert.search.exact import most_similar_pairs
+
+    seconds: dict[str, float] = {}
+    sentences = read_sentences()
+    texts = [sentence.text for sentence in sentences]
+    say("corpus", f"{len(texts):,} sentences on {len({sentence.topic for sentence in sentences})} topics")
+    with timed(seconds, "load"):
+        from sbert.models.bi import BiEncoder
+
+        model = BiEncoder.from_pretrained(name)
+    known_as = name or _embedded_name()
+    say("loaded", f"{known_as} in {duration(seconds['load'])}")
+    with timed(seconds, "embed"):
+        vectors = model.encode_document(texts)
+    with timed(seconds, "compare"):
+        pairs = most_similar_pairs(vectors, TOP_PAIRS, similarity=model.similarity_fn_name)
+    with timed(seconds, "search"):
+        answers = _search(model, vectors, range(len(texts)), QUERIES)
+        korean_rows = [row for row, sentence in enumerate(sentences) if sentence.topic == "korean"]
+        korean = _search(model, vectors, korean_rows, [KOREAN_QUERY])[0]
+    found = Findings(
+        model=known_as,
+        embedded=name is None,
+        similarity=model.similarity_fn_name,
+        sentences=sentences,
+        tokens=int(model.tokenize(texts).lengths.sum()),
+        vectors=vectors,
+        pairs=pairs,
+        alike=[_alike(model, texts[first], texts[second]) for first, second, _ in pairs],
+        answers=answers,
+        korean=korean,
+        seconds=seconds,
+    )
+    say("embedded", f"{len(texts):,} sentences in {duration(seconds['embed'])}: {found.speed}")
+    say("compared", f"{Cost(len(texts), 0, 0).pairs:,} pairs in {duration(seconds['compare'])}")
+    with timed(seconds, "read"):
+        _read_pairs(model, texts)
+    say("read", f"{SAMPLE:,} pairs as a cross-encoder would, in {duration(seconds['read'])}")
+    return found
+
+
+def read_sentences() -> list[Sentence]:
+    """The corpus that comes with the package."""
+    lines = resources.files("sbert.cli").joinpath("demo_sentences.tsv").read_text(encoding="utf-8").splitlines()
+    return [Sentence(*line.split("\t")) for line in lines[1:]]
+
+
+def _embedded_name() -> str:
+    from sbert.hub.bundled import DEFAULT
+
+    return f"{DEFAULT.rpartition('/')[2]} (embedded)"
+
+
+def _search(model: BiEncoder, vectors: Array, rows: range | list[int], queries: Sequence[str]) -> list[Answer]:
+    from sbert.search.exact import semantic_search
+
+    found = semantic_search(model.encode_query(queries), vectors[rows], TOP_HITS, model.similarity_fn_name)
+    return [
+        Answer(query, [hit._replace(id=rows[int(hit.id)]) for hit in hits])
+        for query, hits in zip(queries, found, strict=True)
+    ]
+
+
+def _read_pairs(model: BiEncoder, texts: list[str]) -> None:
+    """Both texts of a pair in one pass: the work of a cross-encoder, which reads one separator more."""
+    chance = random.Random(0)
+    model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
+
+
+def _alike(model: BiEncoder, first: str, second: str) -> bool:
+    a, b = (model.tokenize([text]).ids.tolist() for text in (first, second))
+    return bool(a == b)
+
+
+def _share_no_word(first: str, second: str) -> bool:
+    a, b = (set(re.findall(r"\w+", text.lower())) for text in (first, second))
+    return a.isdisjoint(b)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    """Note under ``step`` how long the block took."""
+    start = time.perf_counter()
+    yield
+    seconds[step] = time.perf_counter() - start
+
+
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> [duration(value) for value in (0.0312, 4.26, 59.97, 75, 4400, 249_000)]
+    ['0.03 s', '4.3 s', '1 min 0 s', '1 min 15 s', '1 h 13 min', '69 h']
+    """
+    if seconds < 59.95:
+        return f"{seconds:.{2 if seconds < 1 else 1}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{seconds / 3600:,.0f} h"

@@ -1,0 +1,90 @@
+"""The command ``sbert``: hangs up the verbs and turns whatever ends one early into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, ParamSpec
+
+import typer
+
+from sbert.cli import show
+from sbert.cli.demo import demo
+from sbert.cli.doctor import doctor
+from sbert.cli.encode import encode
+from sbert.cli.info import info
+from sbert.cli.pairs import pairs
+from sbert.cli.search import search
+from sbert.cli.similarity import similarity
+from sbert.errors import SbertError
+
+_INTERRUPTED = 130  # as a shell reports a program that SIGINT ended
+
+Parameters = ParamSpec("Parameters")
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter shows its number instead of failing
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="sbert")
+
+
+def guarded(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """``verb`` with every error as one line on standard error; a traceback only where SBERT_TRACEBACK asks for it."""
+
+    @wraps(verb)
+    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
+        try:
+            with show.library_notes():
+                verb(*arguments, **options)
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            show.note("interrupted")
+            raise typer.Exit(_INTERRUPTED) from None
+        except BrokenPipeError:
+            _discard_output()
+            raise typer.Exit(1) from None
+        except Exception as error:
+            if isinstance(error, typer.Exit) or os.environ.get("SBERT_TRACEBACK"):
+                raise
+            show.note(f"error: {_sentence(error)}", "red")
+            raise typer.Exit(1) from None
+
+    return run
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, SbertError):
+        return str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {error} (this was not foreseen; SBERT_TRACEBACK=1 shows where it happened)"
+
+
+def _discard_output() -> None:
+    """Whoever read our output has left: what is still buffered must not fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"sbert {sys.modules['sbert'].__version__}")  # rooms do not import the package's own door
+        raise typer.Exit
+
+
+@app.callback()
+def sbert(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Sentences in, meaning-vectors out, and the search that uses them."""
+
+
+for _verb in (encode, similarity, search, pairs, info, doctor, demo):
+    app.command()(guarded(_verb))

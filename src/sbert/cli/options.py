@@ -1,0 +1,23 @@
+"""The options that several verbs share, so that they are spelt and explained once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model", "-m", help="Folder, installed model package or hub name; the embedded model unless named."
+    ),
+]
+Column = Annotated[
+    str | None,
+    typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="Format of the input, whatever its suffix: txt, tsv, csv, jsonl, parquet."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]

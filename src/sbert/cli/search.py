@@ -1,0 +1,39 @@
+"""``sbert search``: the texts of a file that are nearest to a query."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sbert.cli import files, show
+from sbert.cli.options import Column, Format, Json, ModelName
+
+
+def search(
+    source: Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="So many hits.")] = 10,
+    model: ModelName = None,
+    column: Column = None,
+    kind: Format = None,
+    json: Json = False,
+) -> None:
+    """Find the texts nearest in meaning to a query."""
+    texts = files.read(source, column, kind).texts
+
+    from sbert.models.bi import BiEncoder
+    from sbert.search.exact import semantic_search
+
+    encoder = BiEncoder.from_pretrained(model)
+    corpus = encoder.encode_document(texts, show_progress_bar=True)
+    hits = semantic_search(encoder.encode_query(query), corpus, k, encoder.similarity_fn_name)[0]
+    found = [(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits]
+    if json:
+        show.as_json([{"score": score, "row": row, "text": text} for score, row, text in found])
+    else:
+        lines = [
+            [str(rank), show.number(score, 4), str(row), show.one_line(text)]
+            for rank, (score, row, text) in enumerate(found, 1)
+        ]
+        show.table(["rank", "score", "row", "text"], lines)

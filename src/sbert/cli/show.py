@@ -1,0 +1,115 @@
+"""Everything the command line says: tables, notes, and the lines on standard error. Knows no files and no model."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Where nobody watches there is no width to keep to; this keeps tables readable in a log.
+_WIDTH_ELSEWHERE = 120
+_LEAST_TEXT = 30
+
+
+def console(width: int | None = None) -> Console:
+    """Standard output."""
+    from rich.console import Console
+
+    return Console(width=width or (None if sys.stdout.isatty() else _WIDTH_ELSEWHERE), highlight=False, emoji=False)
+
+
+def as_json(value: object) -> None:
+    """Machine-readable, on standard output."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def note(message: str, style: str = "") -> None:
+    """One line on standard error."""
+    from rich.console import Console
+
+    line = " ".join(part.strip() for part in message.splitlines())
+    Console(stderr=True, highlight=False, emoji=False).print(line, style=style, markup=False, soft_wrap=True)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Numbers to the right and never cut; texts, the last column, cut where the line ends (``--json`` does not)."""
+    from rich.table import Table
+    from rich.text import Text
+
+    screen = console()
+    columns = list(zip(headings, *rows, strict=True))
+    widths = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns[:-1]]
+    room = max(screen.width - sum(widths) - 2 * len(widths), _LEAST_TEXT)
+    made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in headings[:-1]:
+        made.add_column(heading, justify="right")
+    made.add_column(headings[-1])
+    for row in rows:
+        texts = [shorten(line, room) for line in row[-1].split("\n")]
+        made.add_row(*map(Text, row[:-1]), Text("\n".join(texts)))
+    console(sum(widths) + 2 * len(widths) + room).print(made)
+
+
+def number(value: float, decimals: int = 2) -> str:
+    """Rounded, and never minus zero."""
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def shorten(text: str, width: int) -> str:
+    """``text`` cut to ``width`` columns; a letter of Hangul takes two.
+
+    >>> shorten("가나다라마", 8)
+    '가나다…'
+    """
+    from rich.text import Text
+
+    cut = Text(text[: width + 1])
+    cut.truncate(width, overflow="ellipsis")
+    return cut.plain
+
+
+def one_line(text: str) -> str:
+    r"""``text`` as it can stand in a table: no line breaks, nothing that steers a terminal.
+
+    >>> one_line("하나\n둘\t\x1b[31m셋")
+    '하나 둘 [31m셋'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+class _Notes(logging.Handler):
+    """What the library has to say, each thing once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message in self._said:
+            return
+        self._said.add(message)
+        if record.levelno >= logging.WARNING:
+            note(f"warning: {message}", "yellow")
+        else:
+            note(message)
+
+
+@contextmanager
+def library_notes() -> Iterator[None]:
+    """Show the library's log while the block runs."""
+    logger = logging.getLogger("sbert")
+    handler, level = _Notes(), logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)

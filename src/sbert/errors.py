@@ -1,0 +1,65 @@
+"""Every exception sbert raises on purpose. One sentence each: what was got, what is expected, what to do.
+
+::
+
+    SbertError
+    ├── BadInput (ValueError)          something the caller passed cannot be used
+    │   ├── BadOption                  an option value that does not exist; the message names those that do
+    │   └── TextTooLong                a text exceeds the model's length and on_truncate="raise"
+    ├── ModelNotFound (OSError)        no folder, installed package or hub repository of that name
+    ├── BadModel (ValueError)          a model folder that is damaged or that asks for something unknown
+    │   └── SelfCheckFailed            the vectors differ from those stored with the model
+    └── NotCalibrated (RuntimeError)   int8 or uint8 asked of a model that has no ranges yet
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+
+
+class SbertError(Exception):
+    """The base of the tree: ``except SbertError`` catches everything below."""
+
+
+class BadInput(SbertError, ValueError):
+    """Something the caller passed cannot be used."""
+
+
+class BadOption(BadInput):
+    """An option value that does not exist.
+
+    >>> str(BadOption("pooling", "meen", ["mean", "max"]))
+    "pooling is 'meen', but must be one of 'mean', 'max'; did you mean 'mean'?"
+    """
+
+    def __init__(self, name: str, got: object, valid: Collection[str]) -> None:
+        near = difflib.get_close_matches(str(got), valid, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"{name} is {got!r}, but must be one of {', '.join(map(repr, valid))}{hint}")
+
+
+class TextTooLong(BadInput):
+    """A text exceeds the model's length and ``on_truncate="raise"`` was asked for."""
+
+
+class ModelNotFound(SbertError, OSError):
+    """No folder, installed package or hub repository of that name could be had."""
+
+
+class BadModel(SbertError, ValueError):
+    """A model folder that is damaged or that asks for something unknown."""
+
+
+class SelfCheckFailed(BadModel):
+    """The vectors computed here differ from those stored with the model."""
+
+
+class NotCalibrated(SbertError, RuntimeError):
+    """int8 or uint8 asked of a model whose ranges have not been calibrated."""
+
+
+def check_option(name: str, value: str, valid: Collection[str]) -> None:
+    """Raise :class:`BadOption` unless ``value`` is one of ``valid``."""
+    if value not in valid:
+        raise BadOption(name, value, valid)

@@ -1,0 +1,70 @@
+"""Writes a model's README. Knows the parts and how to show their use."""
+
+from __future__ import annotations
+
+import json
+
+from sbert.hub.parts import Parts
+from sbert.nn.heads import output_size
+
+_CARD = """\
+---
+library_name: sentence-transformers
+pipeline_tag: sentence-similarity
+tags:
+- sentence-transformers
+- sbert
+- sentence-similarity
+- feature-extraction
+---
+# {name}
+
+Maps a text to a vector of {dimension} dimensions, so that texts of similar meaning get similar vectors.
+
+| | |
+| --- | --- |
+| transformer | {transformer} |
+| pooling | {pooling} |
+| after pooling | {heads} |
+| dimensions | {dimension} |
+| longest text | {length} tokens |
+| similarity | {similarity} |
+| prompts | {prompts} |
+
+With [sbert](https://pypi.org/project/sbert/):
+
+```python
+from sbert import BiEncoder
+
+model = BiEncoder.from_pretrained({path})
+vectors = model.encode(["A man is eating.", "한 남자가 먹고 있다."])
+print(model.similarity(vectors, vectors))
+```
+
+With [sentence-transformers](https://www.sbert.net):
+
+```python
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer({path})
+vectors = model.encode(["A man is eating.", "한 남자가 먹고 있다."])
+print(model.similarity(vectors, vectors))
+```
+"""
+
+
+def card(parts: Parts, name: str) -> str:
+    """The README of a model saved in a folder called ``name``."""
+    dimension = output_size(parts.heads, parts.transformer.hidden_size * len(parts.pooling))
+    prompts = ", ".join(f"`{key}`: {json.dumps(text, ensure_ascii=False)}" for key, text in parts.prompts.items())
+    return _CARD.format(
+        name=name,
+        path=json.dumps(name, ensure_ascii=False),
+        dimension=min(dimension, parts.truncate_dim or dimension),
+        transformer=type(parts.transformer.model).__name__,
+        pooling=", ".join(parts.pooling),
+        heads=", ".join(type(head).__name__ for head in parts.heads) or "nothing",
+        length=parts.tokenizer.max_length,
+        similarity=parts.similarity,
+        prompts=prompts.replace("|", "\\|") or "none",
+    )

@@ -1,0 +1,96 @@
+"""Reads and writes JSON, and puts folders in place whole or not at all. Knows nothing of models."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sbert.errors import BadInput, BadModel
+
+
+def read_json(path: Path) -> Any:
+    """The contents of ``path``, which must exist."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadModel(f"{path} is missing; the folder is no complete model, download or save it again") from None
+    except (OSError, ValueError) as error:
+        raise BadModel(f"{path} cannot be read as JSON ({error}); download or save the model again") from error
+
+
+def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
+    """The JSON object in ``path``; an empty one where ``optional`` and there is no such file."""
+    if optional and not path.is_file():
+        return {}
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise BadModel(f"{path} holds a {type(value).__name__}, but a JSON object is expected; save the model again")
+    return value
+
+
+def write_json(path: Path, value: object) -> None:
+    """Store ``value``, readable by people of any language."""
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A new folder to write into, which takes the place of ``target`` when the block ends without an error.
+
+    Only an empty folder or one that holds a model is replaced, so that nobody's home is lost to a typing error.
+    """
+    target = target.expanduser().absolute()
+    _check_replaceable(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    draft.mkdir()
+    try:
+        yield draft
+        _sync(draft)
+        _replace(target, draft)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise BadInput(f"{target} is a file, but a model is saved as a folder; name another place")
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    if (target / ".git").exists():
+        raise BadInput(f"{target} is a git repository, so it is not replaced; save next to it and copy the files")
+    if not (target / "modules.json").is_file() and "model_type" not in read_object(target / "config.json", True):
+        raise BadInput(f"{target} is not empty and holds no model, so it is not replaced; name a new or empty folder")
+
+
+def _replace(target: Path, draft: Path) -> None:
+    """POSIX swaps no two folders at once: the old one steps aside first and comes back if the new one cannot move."""
+    if not target.exists():
+        draft.rename(target)
+        return
+    aside = draft.with_name(draft.name + ".old")
+    target.rename(aside)
+    try:
+        draft.rename(target)
+    except OSError:
+        aside.rename(target)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sync(folder: Path) -> None:
+    """Bring every file to the disk before the folder gets its name."""
+    for path in [*folder.rglob("*"), folder]:
+        if os.name == "posix" or path.is_file():
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

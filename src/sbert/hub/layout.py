@@ -1,0 +1,188 @@
+"""A whole model folder, read and written. The layout is sentence-transformers', so either side reads the other's."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
+
+import numpy as np
+import torch
+import transformers
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from sbert.errors import BadModel
+from sbert.hub.card import card
+from sbert.hub.files import read_json, read_object, whole_folder, write_json
+from sbert.hub.modules import HEADS, damaged, read_head, read_pooling, write_head, write_pooling
+from sbert.hub.parts import Parts
+from sbert.hub.reference import read_reference, write_reference
+from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
+from sbert.hub.weights import read_transformer, write_transformer
+from sbert.nn.heads import output_size
+from sbert.nn.transformer import PackedTransformer
+from sbert.text import Tokenizer
+from sbert.types import FloatArray, Pooling, Similarity
+
+_MODULES = "modules.json"
+_SETTINGS = "config_sentence_transformers.json"
+_CALIBRATION = "calibration.safetensors"
+_REFERENCE = "reference.json"
+_KIND = "SentenceTransformer"
+
+
+def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
+    """The model in ``folder``. A plain encoder, without modules.json, gets mean pooling and no heads.
+
+    Args:
+        folder: a model folder; see :func:`sbert.hub.resolve` for names.
+        legacy_weights: accept ``pytorch_model.bin``, read without running any code from it.
+    """
+    settings = read_object(folder / _SETTINGS, optional=True)
+    _check_kind(folder, settings)
+    modules = _read_modules(folder)
+    tokenizer, transformer = _read_backbone(modules[0][1], legacy_weights)
+    pooling: tuple[Pooling, ...] = ("mean",)
+    include_prompt = True
+    if len(modules) > 1:
+        pooling, include_prompt = read_pooling(modules[1][1], transformer.hidden_size)
+    heads: list[torch.nn.Module] = []
+    for kind, path in modules[2:]:
+        size = output_size(heads, transformer.hidden_size * len(pooling))
+        heads.append(read_head(kind, path, size, legacy_weights))
+    return Parts(
+        tokenizer=tokenizer,
+        transformer=transformer,
+        pooling=pooling,
+        include_prompt=include_prompt,
+        heads=tuple(heads),
+        **_read_settings(settings, folder),
+        ranges=_read_ranges(folder / _CALIBRATION),
+        reference=read_reference(folder / _REFERENCE),
+    )
+
+
+def read_backbone(folder: Path, max_seq_length: int | None = None) -> tuple[Tokenizer, PackedTransformer]:
+    """Tokenizer and transformer alone, of a plain encoder or of any model."""
+    return _read_backbone(_read_modules(folder)[0][1], max_length=max_seq_length)
+
+
+def _read_backbone(
+    folder: Path, legacy_weights: bool = False, max_length: int | None = None
+) -> tuple[Tokenizer, PackedTransformer]:
+    transformer = read_transformer(folder, legacy_weights)
+    return read_tokenizer(folder, transformer, max_length), transformer
+
+
+def _check_kind(folder: Path, settings: dict[str, Any]) -> None:
+    kind = settings.get("model_type", _KIND)
+    if not (folder / _MODULES).is_file():
+        architectures = read_object(folder / "config.json").get("architectures") or [""]
+        kind = "CrossEncoder" if architectures[0].endswith("ForSequenceClassification") else kind
+    if kind != _KIND:
+        raise BadModel(f"{folder} holds a {kind}, but a bi-encoder ({_KIND}) is expected; load it as what it is")
+
+
+def _read_modules(folder: Path) -> list[tuple[str, Path]]:
+    """Kind and folder of each module: a transformer, its pooling, and heads."""
+    path = folder / _MODULES
+    if not path.is_file():
+        return [("Transformer", folder)]
+    try:
+        modules = [(module["type"], PurePosixPath(module["path"])) for module in read_json(path)]
+    except (TypeError, KeyError) as error:
+        raise BadModel(f"{path} is no list of modules with type and path ({error}); save the model again") from None
+    for _, place in modules:
+        if place.is_absolute() or ".." in place.parts:
+            raise BadModel(f"{path} points to {place}, outside of the model folder")
+    kinds = [_kind(name, path) for name, _ in modules]
+    if kinds[:2] != ["Transformer", "Pooling"] or not set(kinds[2:]) <= set(HEADS):
+        raise BadModel(
+            f"{path} lists {', '.join(kinds) or 'nothing'}, but Transformer, Pooling, and then any of "
+            f"{', '.join(HEADS)} are expected"
+        )
+    return [(kind, folder / place) for kind, (_, place) in zip(kinds, modules, strict=True)]
+
+
+def _kind(name: str, path: Path) -> str:
+    """The last part of a class path, whichever release of sentence-transformers wrote it."""
+    if not name.startswith("sentence_transformers."):
+        raise BadModel(f"{path} asks for the module {name}, whose code is not known here and never run")
+    return name.rpartition(".")[2]
+
+
+def _read_settings(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
+    prompts = {name: text for name, text in (settings.get("prompts") or {}).items() if text is not None}
+    default = settings.get("default_prompt_name")
+    if default is not None and default not in prompts:
+        raise BadModel(
+            f"{folder / _SETTINGS} has default_prompt_name {default!r}, but its prompts are "
+            f"{', '.join(prompts) or 'none'}"
+        )
+    similarity = settings.get("similarity_fn_name") or "cosine"
+    if similarity not in get_args(Similarity):
+        raise BadModel(
+            f"{folder / _SETTINGS} has similarity_fn_name {similarity!r}, but only "
+            f"{', '.join(get_args(Similarity))} are known"
+        )
+    return {
+        "prompts": prompts,
+        "default_prompt_name": default,
+        "similarity": similarity,
+        "truncate_dim": settings.get("truncate_dim"),
+    }
+
+
+def _read_ranges(path: Path) -> FloatArray | None:
+    if not path.is_file():
+        return None
+    try:
+        ranges: FloatArray = load_file(path)["ranges"]
+    except (OSError, SafetensorError, KeyError) as error:
+        raise damaged(path, error) from error
+    return ranges
+
+
+def write(parts: Parts, folder: Path) -> None:
+    """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
+    with whole_folder(folder) as draft:
+        write_transformer(parts.transformer, draft)
+        write_tokenizer(parts.tokenizer, parts.transformer, draft)
+        modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+        for index, head in enumerate([None, *parts.heads], 1):
+            kind = "Pooling" if head is None else type(head).__name__
+            place = draft / f"{index}_{kind}"
+            place.mkdir()
+            if head is None:
+                write_pooling(parts.pooling, parts.include_prompt, parts.transformer.hidden_size, place)
+            else:
+                write_head(head, place)
+            modules.append(
+                {"idx": index, "name": str(index), "path": place.name, "type": f"sentence_transformers.models.{kind}"}
+            )
+        write_json(draft / _MODULES, modules)
+        write_json(draft / _SETTINGS, _settings(parts))
+        if parts.ranges is not None:
+            save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
+        if parts.reference is not None:
+            write_reference(parts.reference, draft / _REFERENCE)
+        (draft / "README.md").write_text(card(parts, folder.name), encoding="utf-8")
+
+
+def _settings(parts: Parts) -> dict[str, object]:
+    settings: dict[str, object] = {
+        "model_type": _KIND,
+        "__version__": {"sbert": _version(), "transformers": transformers.__version__, "pytorch": torch.__version__},
+        "prompts": parts.prompts,
+        "default_prompt_name": parts.default_prompt_name,
+        "similarity_fn_name": parts.similarity,
+    }
+    return settings if parts.truncate_dim is None else settings | {"truncate_dim": parts.truncate_dim}
+
+
+def _version() -> str:
+    try:
+        return metadata.version("sbert")
+    except metadata.PackageNotFoundError:
+        return "0"  # run from its source, not installed

@@ -1,0 +1,34 @@
+"""What a model folder holds, once read. Knows nothing of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import nn
+
+from sbert.hub.reference import Reference
+from sbert.nn.transformer import PackedTransformer
+from sbert.text import Tokenizer
+from sbert.types import FloatArray, Pooling, Similarity
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Everything a bi-encoder is made of."""
+
+    tokenizer: Tokenizer
+    transformer: PackedTransformer
+    pooling: tuple[Pooling, ...] = ("mean",)
+    """Several are concatenated in this order."""
+    include_prompt: bool = True
+    """Whether pooling counts the prompt's tokens."""
+    heads: tuple[nn.Module, ...] = ()
+    """Modules of :mod:`sbert.nn.heads`, in order."""
+    prompts: dict[str, str] = field(default_factory=dict)
+    default_prompt_name: str | None = None
+    similarity: Similarity = "cosine"
+    ranges: FloatArray | None = None
+    """(2, D) smallest and largest value of each dimension, for int8."""
+    reference: Reference | None = None
+    truncate_dim: int | None = None
+    """Keep only the first so many dimensions (Matryoshka models)."""

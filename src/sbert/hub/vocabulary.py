@@ -1,0 +1,102 @@
+"""The tokenizer, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+
+from sbert.errors import BadModel
+from sbert.hub.files import read_object, write_json
+from sbert.nn.transformer import PackedTransformer
+from sbert.text import Tokenizer
+
+# The file was named after the architecture once; sentence-transformers tries them in this order.
+_SENTENCE_CONFIGS = [
+    f"sentence_{kind}_config.json"
+    for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+]
+_ROLES = {
+    "pad_token": ("[PAD]", "<pad>"),
+    "unk_token": ("[UNK]", "<unk>"),
+    "cls_token": ("[CLS]", "<s>"),
+    "sep_token": ("[SEP]", "</s>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
+
+
+def read_tokenizer(folder: Path, transformer: PackedTransformer, max_length: int | None = None) -> Tokenizer:
+    """The tokenizer in ``folder``, cutting at ``max_length`` or the folder's own number, never past the positions."""
+    stored = sentence_config(folder)
+    backend = _read_backend(folder)
+    embeddings = transformer.model.get_input_embeddings().num_embeddings
+    if (largest := max(backend.get_vocab().values(), default=0)) >= embeddings:
+        raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
+    published = read_object(folder / "tokenizer_config.json", optional=True).get("model_max_length")
+    length = max_length or stored.get("max_seq_length") or published or transformer.max_length
+    return Tokenizer(backend, int(min(length, transformer.max_length)), bool(stored.get("do_lower_case")))
+
+
+def sentence_config(folder: Path) -> dict[str, Any]:
+    """What sentence-transformers notes about the transformer in ``folder``."""
+    found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
+    path = next(found, None)
+    config = read_object(path) if path else {}
+    task = config.get("transformer_task", "feature-extraction")
+    if task != "feature-extraction":
+        raise BadModel(f"{path} has transformer_task {task!r}, but only 'feature-extraction' makes sentence vectors")
+    return config
+
+
+def _read_backend(folder: Path) -> tokenizers.Tokenizer:
+    path = folder / "tokenizer.json"
+    try:
+        return tokenizers.Tokenizer.from_file(str(path)) if path.is_file() else _convert(folder)
+    except Exception as error:  # the library raises Exception itself
+        reason = " ".join(str(error).split())
+        raise BadModel(f"{folder} gives no tokenizer ({reason}); download or save the model again") from error
+
+
+def _convert(folder: Path) -> tokenizers.Tokenizer:
+    """From older files (vocab.txt, sentencepiece); transformers knows all of them, but takes long to import."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    backend: tokenizers.Tokenizer = tokenizer.backend_tokenizer
+    if len(backend.get_vocab()) <= len(backend.get_added_tokens_decoder()):
+        raise BadModel("it has no vocabulary")  # transformers makes a tokenizer of special tokens from nothing
+    return backend
+
+
+def write_tokenizer(tokenizer: Tokenizer, transformer: PackedTransformer, folder: Path) -> None:
+    """Store tokenizer.json, and what other libraries want to know of it.
+
+    The generic class takes tokenizer.json as it is; those named after architectures rebuild parts of it.
+    """
+    tokenizer.backend.save(str(folder / "tokenizer.json"))
+    segments = ["token_type_ids"] if getattr(transformer.model.config, "type_vocab_size", 0) > 1 else []
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "model_max_length": tokenizer.max_length,
+        "model_input_names": ["input_ids", *segments, "attention_mask"],
+        "clean_up_tokenization_spaces": False,
+        **_special_tokens(tokenizer.backend, transformer.model.config.pad_token_id),
+    }
+    write_json(folder / "tokenizer_config.json", config)
+    sentence: dict[str, object] = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case}
+    if getattr(transformer.model, "pooler", ...) is None:
+        sentence["model_args"] = {"add_pooling_layer": False}  # or loading it elsewhere makes and reports a random one
+    write_json(folder / "sentence_bert_config.json", sentence)
+
+
+def _special_tokens(backend: tokenizers.Tokenizer, pad: int | None) -> dict[str, str]:
+    """Role to token: by usual names, and where the tokenizer or the model shows them, by deed."""
+    known = backend.get_vocab()
+    tokens = {role: name for role, names in _ROLES.items() for name in reversed(names) if name in known}
+    around = backend.encode("").tokens
+    if len(around) == 2:
+        tokens |= {"cls_token": around[0], "sep_token": around[1]}
+    if pad is not None and (name := backend.id_to_token(pad)) is not None:
+        tokens["pad_token"] = name
+    return tokens

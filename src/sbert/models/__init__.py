@@ -1,0 +1,1 @@
+"""WHAT THE USER HOLDS: models from texts to vectors."""

@@ -1,0 +1,343 @@
+"""The bi-encoder: one text at a time in, one vector per text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, overload
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sbert import hub
+from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
+from sbert.models.backbone import Backbone
+from sbert.models.finish import finish, merge_windows
+from sbert.models.run import run
+from sbert.nn import heads as heads_
+from sbert.nn import similarity as similarity_
+from sbert.nn.pooling import POOLINGS, pool
+from sbert.nn.quantize import ranges_of
+from sbert.text import Tokens, check_texts
+from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Pooling, Precision, Similarity
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+# Rounding differs between kinds of processors, but never this much.
+_SELF_CHECK_TOLERANCE = 1e-4
+
+
+class BiEncoder(nn.Module):
+    """Sentence-BERT: a transformer, pooling, and whatever heads follow.
+
+    Args:
+        backbone: tokenizer and transformer.
+        pooling: one or several ways to make one vector of a text's tokens; several are concatenated.
+        heads: modules after pooling: ``Dense``, ``LayerNorm``, ``Dropout``, ``Normalize``.
+        include_prompt: whether pooling counts the prompt's tokens.
+        prompts: texts to put before every text, by name.
+        default_prompt_name: the prompt to use when none is named.
+        similarity: how this model's vectors are meant to be compared.
+        truncate_dim: keep only the first so many dimensions (Matryoshka models).
+
+    >>> model = BiEncoder.from_pretrained()
+    >>> E = model.encode(["A man is eating.", "Someone has a meal.", "고양이가 잔다."])
+    >>> E.shape
+    (3, 384)
+    >>> similarities = model.similarity(E, E)
+    >>> bool(similarities[0, 1] > similarities[0, 2])
+    True
+    """
+
+    def __init__(
+        self,
+        backbone: Backbone,
+        pooling: Pooling | Sequence[Pooling] = "mean",
+        heads: Sequence[nn.Module] = (),
+        *,
+        include_prompt: bool = True,
+        prompts: Mapping[str, str] | None = None,
+        default_prompt_name: str | None = None,
+        similarity: Similarity = "cosine",
+        truncate_dim: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.pooling: tuple[Pooling, ...] = (pooling,) if isinstance(pooling, str) else tuple(pooling)
+        for mode in self.pooling:
+            check_option("pooling", mode, POOLINGS)
+        check_option("similarity", similarity, similarity_.SIMILARITIES)
+        self.tokenizer = backbone.tokenizer
+        self.transformer = backbone.transformer
+        self.heads = nn.ModuleList(heads)
+        self.include_prompt = include_prompt
+        self.prompts = dict(prompts or {})
+        self.default_prompt_name = default_prompt_name
+        self.similarity_fn_name = similarity
+        self.truncate_dim = truncate_dim
+        self.ranges: FloatArray | None = None
+        self.reference: hub.Reference | None = None
+        self.eval()
+        self._prompt(None, None)  # an unknown default is an error now, not at the first encode
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str | Path | None = None,
+        *,
+        device: str | torch.device | None = None,
+        max_seq_length: int | None = None,
+        truncate_dim: int | None = None,
+        revision: str | None = None,
+        self_check: bool = False,
+        legacy_weights: bool = False,
+    ) -> BiEncoder:
+        """Load a model.
+
+        Args:
+            name: a folder, an installed model package, or a hub name; nothing means the embedded default.
+                A plain transformers encoder gets mean pooling.
+            device: where to run; the first accelerator if there is one, else the CPU.
+            max_seq_length: cut texts at so many tokens instead of the model's own number.
+            truncate_dim: keep only the first so many dimensions.
+            revision: branch, tag or commit of a hub repository.
+            self_check: compare with the vectors stored in the folder and refuse a model that differs.
+            legacy_weights: accept ``pytorch_model.bin`` (read without running any code from it).
+        """
+        parts = hub.read(hub.resolve(name, revision), legacy_weights=legacy_weights)
+        model = cls(
+            Backbone(parts.tokenizer, parts.transformer),
+            parts.pooling,
+            parts.heads,
+            include_prompt=parts.include_prompt,
+            prompts=parts.prompts,
+            default_prompt_name=parts.default_prompt_name,
+            similarity=parts.similarity,
+            truncate_dim=truncate_dim or parts.truncate_dim,
+        )
+        model.ranges, model.reference = parts.ranges, parts.reference
+        if max_seq_length is not None:
+            model.max_seq_length = max_seq_length
+        model.to(device or _best_device())
+        if self_check:
+            model.self_check()
+        return model
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    @property
+    def embedding_dimension(self) -> int:
+        """D, the size of a vector from :meth:`encode`."""
+        return min(self._full_dimension, self.truncate_dim or self._full_dimension)
+
+    @property
+    def _full_dimension(self) -> int:
+        return heads_.output_size(self.heads, len(self.pooling) * self.transformer.hidden_size)
+
+    @property
+    def max_seq_length(self) -> int:
+        """Texts are cut at so many tokens."""
+        return self.tokenizer.max_length
+
+    @max_seq_length.setter
+    def max_seq_length(self, tokens: int) -> None:
+        if tokens > self.transformer.max_length:
+            raise BadInput(f"max_seq_length is {tokens}, but this model has {self.transformer.max_length} positions")
+        self.tokenizer = self.tokenizer.with_max_length(tokens)
+
+    def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
+        """The first of the three steps: texts -> token ids."""
+        return self.tokenizer(texts, prompt)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The second step: (T,) token ids -> (B, D) vectors, in the order of the batch."""
+        skip = 0 if self.include_prompt else batch.prompt_length
+        pooled = pool(self.transformer(batch), batch.groups, self.pooling, skip)
+        return heads_.apply(self.heads, pooled)
+
+    @overload
+    def encode(
+        self, sentences: str | Iterable[str], *, convert_to_tensor: Literal[True], **options: Unpack[EncodeOptions]
+    ) -> Tensor: ...
+    @overload
+    def encode(
+        self,
+        sentences: str | Iterable[str],
+        *,
+        convert_to_tensor: Literal[False] = False,
+        **options: Unpack[EncodeOptions],
+    ) -> Array: ...
+    def encode(
+        self,
+        sentences: str | Iterable[str],
+        *,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_tokens: int = 2048,
+        batch_size: int | None = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        precision: Precision = "float32",
+        convert_to_tensor: bool = False,
+        show_progress_bar: bool = False,
+        on_truncate: OnTruncate = "warn",
+    ) -> Array | Tensor:
+        """Vectors of texts: (N, D), or (D,) for a single string.
+
+        A vector depends on its text alone: neither on the other texts nor on batch sizes or threads.
+
+        Args:
+            sentences: a text, or any iterable of texts.
+            prompt_name: which of the model's prompts to put before every text.
+            prompt: a prompt in so many words; wins over ``prompt_name``.
+            batch_tokens: tokens in one pass; changes speed and memory only.
+            batch_size: at most so many texts in one pass.
+            normalize_embeddings: every vector to length one.
+            truncate_dim: keep only the first so many dimensions.
+            precision: ``float32``, ``float16``, ``int8``, ``uint8``, ``binary`` or ``ubinary``.
+            convert_to_tensor: a torch tensor on the model's device instead of an array.
+            show_progress_bar: show tokens done and time left.
+            on_truncate: what to do about texts longer than the model reads: ``warn`` in one line, ``raise``,
+                ``ignore``, or ``chunk``: embed them as the length-weighted mean of their windows.
+        """
+        texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
+        prompt = self._prompt(prompt_name, prompt)
+        if prompt and not self.include_prompt and on_truncate == "chunk":
+            raise BadInput(
+                "on_truncate='chunk' cannot go with a prompt that pooling leaves out: only the first window has it"
+            )
+        tokens = self.tokenizer(texts, prompt, windows=on_truncate == "chunk")
+        tokens.truncation.report(on_truncate)
+        vectors = np.empty((len(tokens.lengths), self._full_dimension), np.float32)
+        for rows, _, result in run(self.forward, tokens, self.device, batch_tokens, batch_size, show_progress_bar):
+            vectors[rows] = result.float().cpu().numpy()
+        vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
+        finished = finish(vectors, truncate_dim or self.truncate_dim, normalize_embeddings, precision, self.ranges)
+        output = finished[0] if isinstance(sentences, str) else finished
+        return torch.from_numpy(output).to(self.device) if convert_to_tensor else output
+
+    def encode_query(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
+        """:meth:`encode` with the model's ``query`` prompt, if it has one and no other is asked for."""
+        return self.encode(sentences, **self._for_task("query", options))
+
+    def encode_document(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
+        """:meth:`encode` with the model's ``document`` prompt, if it has one and no other is asked for."""
+        return self.encode(sentences, **self._for_task("document", options))
+
+    def encode_stream(
+        self, sentences: Iterable[str], *, window: int = 8192, **options: Unpack[EncodeOptions]
+    ) -> Iterator[tuple[range, Array]]:
+        """Vectors of any number of texts in constant memory: the row numbers and vectors of one window after another.
+
+        Args:
+            sentences: any iterable of texts; only ``window`` of them are held at a time.
+            window: texts embedded together.
+            options: as :meth:`encode`.
+
+        >>> model = BiEncoder.from_pretrained()
+        >>> for rows, vectors in model.encode_stream((f"line {i}" for i in range(5)), window=3):
+        ...     print(rows, vectors.shape)
+        range(0, 3) (3, 384)
+        range(3, 5) (2, 384)
+        """
+        if window < 1:
+            raise BadInput(f"window is {window}, but must be at least 1")
+        texts = iter([sentences] if isinstance(sentences, str) else sentences)
+        start = 0
+        while part := list(islice(texts, window)):
+            yield range(start, start + len(part)), self.encode(part, **options)
+            start += len(part)
+
+    def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 2048) -> list[FloatArray]:
+        """The last hidden states of every text's tokens, special tokens included: N arrays (tokens, H)."""
+        texts = check_texts(sentences)
+        tokens = self.tokenizer(texts)
+        tokens.truncation.report("warn")
+        states: list[FloatArray] = [np.empty((0, 0))] * len(texts)
+        for rows, batch, hidden in run(self.transformer, tokens, self.device, batch_tokens):
+            for row, piece in zip(rows, hidden.float().cpu().split(batch.lengths), strict=True):
+                states[row] = piece.numpy()
+        return states
+
+    def similarity(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
+        """(N, D), (M, D) -> (N, M), by the model's own measure; higher is nearer."""
+        return similarity_.all_pairs(_tensor(a), _tensor(b), self.similarity_fn_name).numpy()
+
+    def similarity_pairwise(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
+        """(N, D), (N, D) -> (N,): row i with row i, by the model's own measure."""
+        return similarity_.pairwise(_tensor(a), _tensor(b), self.similarity_fn_name).numpy()
+
+    def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
+        """Learn each dimension's range from a sample of your corpus, for ``precision="int8"`` and ``"uint8"``.
+
+        The ranges are saved with the model, so that the same text always gets the same bytes.
+        """
+        texts = check_texts(sentences)
+        if not texts:
+            raise BadInput("calibrate got no texts, but needs a sample of the corpus: a few thousand are plenty")
+        as_floats: EncodeOptions = {**options, "precision": "float32"}
+        self.ranges = ranges_of(self.encode(texts, **as_floats))
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a folder that loads here and, as it is, in sentence-transformers; whole or not at all."""
+        vectors = self.encode(hub.REFERENCE_TEXTS, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
+        self.reference = hub.Reference(hub.REFERENCE_TEXTS, vectors)
+        parts = hub.Parts(
+            tokenizer=self.tokenizer,
+            transformer=self.transformer,
+            pooling=self.pooling,
+            include_prompt=self.include_prompt,
+            heads=tuple(self.heads),
+            prompts=self.prompts,
+            default_prompt_name=self.default_prompt_name,
+            similarity=self.similarity_fn_name,
+            ranges=self.ranges,
+            reference=self.reference,
+            truncate_dim=self.truncate_dim,
+        )
+        hub.write(parts, Path(folder))
+
+    def self_check(self) -> float:
+        """The largest difference to the vectors stored with the model; raises where it is more than rounding."""
+        if self.reference is None:
+            raise SelfCheckFailed("this model carries no reference vectors; save it with sbert first")
+        texts = self.reference.texts
+        vectors = self.encode(texts, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
+        difference = hub.largest_difference(self.reference, vectors)
+        if not difference <= _SELF_CHECK_TOLERANCE:
+            raise SelfCheckFailed(
+                f"the vectors differ by {difference:.2g} from those stored with the model, but rounding explains at "
+                f"most {_SELF_CHECK_TOLERANCE:g}; the folder was changed or is read wrongly: fetch it again"
+            )
+        return difference
+
+    @property
+    def _gives_unit_vectors(self) -> bool:
+        return len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
+
+    def _prompt(self, name: str | None, prompt: str | None) -> str:
+        if prompt is not None:
+            return prompt
+        name = name or self.default_prompt_name
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            raise BadOption("prompt_name", name, sorted(self.prompts))
+        return self.prompts[name]
+
+    def _for_task(self, task: str, options: EncodeOptions) -> EncodeOptions:
+        named = options.get("prompt_name") is not None or options.get("prompt") is not None
+        return options if named or task not in self.prompts else {**options, "prompt_name": task}
+
+
+def _tensor(vectors: Array | Tensor) -> Tensor:
+    return torch.as_tensor(vectors).detach().cpu().float()
+
+
+def _best_device() -> str:
+    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"

@@ -1,0 +1,49 @@
+"""The last step: raw vectors to the vectors asked for. Knows arrays only."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from sbert.errors import BadInput
+from sbert.nn import heads
+from sbert.nn.quantize import quantize
+from sbert.text import Tokens
+from sbert.types import Array, FloatArray, Precision
+
+
+def merge_windows(vectors: FloatArray, tokens: Tokens, unit_length: bool) -> FloatArray:
+    """(rows, D) -> (texts, D): a text that was read in windows is their mean, weighted by their lengths.
+
+    The mean of unit vectors is shorter than one, so where the model gives unit vectors it is made one again.
+    """
+    starts = np.flatnonzero(np.diff(tokens.owners, prepend=-1))
+    if len(starts) == len(vectors):
+        return vectors
+    weights = tokens.lengths[:, None].astype(np.float32)
+    merged = np.add.reduceat(vectors * weights, starts) / np.add.reduceat(weights, starts)
+    return normalize(merged) if unit_length else merged.astype(np.float32)
+
+
+def finish(
+    vectors: FloatArray,
+    truncate_dim: int | None,
+    normalize_embeddings: bool,
+    precision: Precision,
+    ranges: FloatArray | None,
+) -> Array:
+    """(N, D) float32 -> (N, D') in the precision asked for."""
+    if truncate_dim is not None:
+        if not 1 <= truncate_dim <= vectors.shape[1]:
+            raise BadInput(f"truncate_dim is {truncate_dim}, but the model gives 1 to {vectors.shape[1]} dimensions")
+        vectors = vectors[:, :truncate_dim]
+    if normalize_embeddings:
+        vectors = normalize(vectors)
+    return quantize(np.ascontiguousarray(vectors), precision, ranges)
+
+
+def normalize(vectors: FloatArray) -> FloatArray:
+    """Every row to length one, by the same code as the model's own head, so with the same bits."""
+    with torch.inference_mode():
+        unit: FloatArray = heads.apply([heads.Normalize()], torch.from_numpy(vectors)).numpy()
+    return unit

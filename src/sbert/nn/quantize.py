@@ -1,0 +1,46 @@
+"""Stores vectors in fewer bits. Knows arrays only: the ranges come from outside, calibrated once on a corpus."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sbert.errors import NotCalibrated, check_option
+from sbert.types import Array, FloatArray, Precision
+
+PRECISIONS: tuple[Precision, ...] = ("float32", "float16", "int8", "uint8", "binary", "ubinary")
+
+
+def ranges_of(vectors: FloatArray) -> FloatArray:
+    """(N, D) -> (2, D): the smallest and the largest value seen in each dimension."""
+    return np.stack([vectors.min(axis=0), vectors.max(axis=0)]).astype(np.float32)
+
+
+def quantize(vectors: FloatArray, precision: Precision, ranges: FloatArray | None = None) -> Array:
+    """float32 vectors (..., D) in the given precision.
+
+    int8 and uint8 spread each dimension's calibrated range over 256 steps (values outside are clipped);
+    binary and ubinary keep the sign, eight dimensions to a byte.
+
+    >>> quantize(np.array([[-0.5, 0.2, 0.1, -1, 1, 1, -1, 1]], np.float32), "ubinary")
+    array([[109]], dtype=uint8)
+    """
+    check_option("precision", precision, PRECISIONS)
+    if precision in ("float32", "float16"):
+        return vectors.astype(precision, copy=False)
+    if precision in ("binary", "ubinary"):
+        packed = np.packbits(vectors > 0, axis=-1)
+        return packed if precision == "ubinary" else (packed.astype(np.int16) - 128).astype(np.int8)
+    steps = _steps(vectors, precision, ranges)
+    return steps.astype(np.uint8) if precision == "uint8" else (steps - 128).astype(np.int8)
+
+
+def _steps(vectors: FloatArray, precision: Precision, ranges: FloatArray | None) -> FloatArray:
+    if ranges is None:
+        raise NotCalibrated(
+            f"precision {precision!r} needs the model's value ranges, which have not been calibrated; "
+            "call model.calibrate(texts) once on a sample of your corpus, or ask for float16 or binary"
+        )
+    low, high = ranges[:, : vectors.shape[-1]]
+    width = (high - low) / 255
+    steps: FloatArray = np.clip(np.floor((vectors - low) / np.where(width == 0, 1, width)), 0, 255)
+    return steps

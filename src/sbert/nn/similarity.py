@@ -1,0 +1,62 @@
+"""Compares vectors with vectors; higher is always nearer. Knows tensors only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sbert.errors import BadInput
+from sbert.types import Similarity
+
+SIMILARITIES: tuple[Similarity, ...] = ("cosine", "dot", "euclidean", "manhattan")
+
+
+def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
+    """(N, D), (M, D) -> (N, M). Distances come out negative, so that nearer is higher.
+
+    >>> all_pairs(torch.eye(2), torch.tensor([[3.0, 4.0]]))
+    tensor([[0.6000],
+            [0.8000]])
+    """
+    a, b = torch.atleast_2d(a), torch.atleast_2d(b)
+    _check_sizes(a, b)
+    return _ALL_PAIRS[similarity](a, b)
+
+
+def pairwise(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
+    """(N, D), (N, D) -> (N,): row i of ``a`` with row i of ``b``."""
+    a, b = torch.atleast_2d(a), torch.atleast_2d(b)
+    _check_sizes(a, b)
+    if len(a) != len(b):
+        raise BadInput(f"pairwise similarity got {len(a)} and {len(b)} vectors, but needs equally many")
+    return _PAIRWISE[similarity](a, b)
+
+
+def _check_sizes(a: Tensor, b: Tensor) -> None:
+    if a.shape[-1] != b.shape[-1]:
+        raise BadInput(
+            f"the vectors have {a.shape[-1]} and {b.shape[-1]} dimensions, but must have equally many; "
+            "embed both sides with the same model and truncate_dim"
+        )
+
+
+def _distances(a: Tensor, b: Tensor, p: float) -> Tensor:
+    # The matrix-multiply shortcut for p=2 loses half the digits of small distances.
+    return torch.cdist(a, b, p=p, compute_mode="donot_use_mm_for_euclid_dist")
+
+
+_ALL_PAIRS: dict[Similarity, Callable[[Tensor, Tensor], Tensor]] = {
+    "cosine": lambda a, b: F.normalize(a, dim=-1) @ F.normalize(b, dim=-1).T,
+    "dot": lambda a, b: a @ b.T,
+    "euclidean": lambda a, b: -_distances(a, b, 2.0),
+    "manhattan": lambda a, b: -_distances(a, b, 1.0),
+}
+_PAIRWISE: dict[Similarity, Callable[[Tensor, Tensor], Tensor]] = {
+    "cosine": lambda a, b: (F.normalize(a, dim=-1) * F.normalize(b, dim=-1)).sum(dim=-1),
+    "dot": lambda a, b: (a * b).sum(dim=-1),
+    "euclidean": lambda a, b: -torch.linalg.vector_norm(a - b, dim=-1),
+    "manhattan": lambda a, b: -(a - b).abs().sum(dim=-1),
+}

@@ -1,0 +1,43 @@
+"""Groups rows of tokens into batches by a token budget. Knows integers only: no strings, no tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sbert.errors import BadInput
+from sbert.text.tokenizer import Tokens
+from sbert.types import Batch, IntArray
+
+
+def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) -> Iterator[IntArray]:
+    """Row numbers of each batch: longest rows first, at most ``batch_tokens`` tokens (but at least one row) a batch.
+
+    Rows of equal length end up next to each other, and the last batches, which several workers finish
+    together, are the cheapest.
+
+    >>> [rows.tolist() for rows in plan(np.array([3, 9, 3, 4]), batch_tokens=8)]
+    [[1], [3, 0], [2]]
+    """
+    if batch_tokens < 1 or (batch_size is not None and batch_size < 1):
+        raise BadInput(f"batch_tokens is {batch_tokens} and batch_size {batch_size}, but both must be at least 1")
+    order = np.argsort(-lengths, kind="stable")
+    ends = np.cumsum(lengths[order])
+    start = 0
+    while start < len(order):
+        used = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, used + batch_tokens, side="right")))
+        if batch_size is not None:
+            stop = min(stop, start + batch_size)
+        yield order[start:stop]
+        start = stop
+
+
+def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) -> Iterator[tuple[IntArray, Batch]]:
+    """Every row of ``tokens`` once: the row numbers and their tokens laid end to end, batch by batch."""
+    ends = np.cumsum(tokens.lengths)
+    for rows in plan(tokens.lengths, batch_tokens, batch_size):
+        lengths = tokens.lengths[rows]
+        pieces = [tokens.ids[end - length : end] for end, length in zip(ends[rows], lengths, strict=True)]
+        yield rows, Batch(np.concatenate(pieces).astype(np.int64), tuple(lengths.tolist()), tokens.prompt_length)

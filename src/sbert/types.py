@@ -1,0 +1,83 @@
+"""The plain records that rooms hand to each other. Knows numpy only: no torch, no files.
+
+Letters in shape comments: B texts in a batch, T tokens of a batch, H hidden size, D embedding size, N items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+Array = npt.NDArray[Any]
+
+Pooling = Literal["mean", "max", "cls", "mean_sqrt_len", "weightedmean", "lasttoken"]
+Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
+Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
+OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
+
+
+class Group(NamedTuple):
+    """So many texts of ``length`` tokens each, lying next to each other in a batch."""
+
+    texts: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Token ids of several texts laid end to end, equal lengths adjacent, nothing padded."""
+
+    input_ids: IntArray
+    """(T,) int64."""
+    lengths: tuple[int, ...]
+    """Tokens of each of the B texts; their sum is T."""
+    prompt_length: int = 0
+    """Leading tokens of every text that pooling leaves out."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Runs of equal length: attention and pooling work on one run at a time."""
+        return tuple(Group(len(list(run)), length) for length, run in groupby(self.lengths))
+
+
+class Hit(NamedTuple):
+    """One search result: which item, and how similar (higher is nearer)."""
+
+    id: int | str
+    score: float
+    text: str | None = None
+
+
+class Pair(NamedTuple):
+    """Two items of one collection and their similarity, ``first < second``."""
+
+    first: int
+    second: int
+    score: float
+
+
+class EncodeOptions(TypedDict, total=False):
+    """The options of ``BiEncoder.encode``, where another method hands them on."""
+
+    prompt_name: str | None
+    prompt: str | None
+    batch_tokens: int
+    batch_size: int | None
+    normalize_embeddings: bool
+    truncate_dim: int | None
+    precision: Precision
+    show_progress_bar: bool
+    on_truncate: OnTruncate
+
+
+class Encoder(Protocol):
+    """Anything that turns texts into vectors: what search and evaluation ask of a model."""
+
+    def encode(self, sentences: list[str], /) -> FloatArray:
+        """(N, D) float32, one row per text."""

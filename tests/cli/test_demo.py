@@ -1,0 +1,246 @@
+"""The demo shows what it says: real pairs and answers, honest arithmetic, and a page that needs only itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from sbert import BiEncoder
+from sbert.cli import page
+from sbert.cli.findings import KOREAN_QUERY, QUERIES, SAMPLE, Answer, Findings, Sentence, read_sentences
+from sbert.cli.main import app
+from sbert.types import Hit, Pair
+
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would see, and fails where tags do not close in order."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts[self.open[-1]][-1] += data
+
+
+def check_self_contained(html: str) -> Reader:
+    read = Reader(html)
+    assert not {"script", "link", "img", "iframe", "object", "embed", "a", "base", "form"} & set(read.tags)
+    names = {name for name, _ in read.attributes}
+    assert not {"src", "href", "srcset", "xlink:href", "style"} & names
+    assert not [name for name in names if name.startswith("on")]
+    assert not re.search(r"https?:|//|url\(|@import", html.replace("</", ""))
+    return read
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
+    """The real demo on the embedded model: its figures and its page."""
+    path = tmp_path_factory.mktemp("demo") / "한국어 page.html"
+    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(path)])
+    assert result.exit_code == 0, result.output
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    facts = json.loads(result.stdout)
+    assert facts["page"] == str(path)
+    return facts, path.read_text(encoding="utf-8")
+
+
+def test_the_pairs_are_the_most_similar_ones(run: tuple[dict[str, Any], str], bundled: BiEncoder):
+    facts, _ = run
+    texts = [sentence.text for sentence in read_sentences()]
+    assert facts["sentences"] == len(texts) == 1325
+    vectors = bundled.encode(texts, normalize_embeddings=True).astype(np.float64)
+    cosines = np.triu(vectors @ vectors.T, 1)
+    best = np.sort(cosines.ravel())[: -len(facts["pairs"]) - 1 : -1]
+    assert len(best) == 10
+    np.testing.assert_allclose([pair["score"] for pair in facts["pairs"]], best, atol=1e-6)
+    for pair in facts["pairs"]:
+        first, second = pair["sentences"]
+        assert cosines[first["row"], second["row"]] == pytest.approx(pair["score"], abs=1e-6)
+        assert [texts[first["row"]], texts[second["row"]]] == [first["text"], second["text"]]
+
+
+def test_a_pair_is_marked_where_the_tokenizer_sees_no_difference(run: tuple[dict[str, Any], str]):
+    facts, html = run
+    marked = [pair for pair in facts["pairs"] if pair["alike"]]
+    assert [pair["sentences"][0]["topic"] for pair in marked] == ["korean"]  # won and lost: both unknown words
+    assert marked[0]["score"] == 1.0
+    assert "1.000*" in html
+    assert "marked *" in facts["notes"]["pairs"]
+
+
+def test_the_best_answers_share_no_word_with_their_queries(run: tuple[dict[str, Any], str]):
+    facts, _ = run
+    answers = {entry["query"]: [hit["text"] for hit in entry["hits"]] for entry in facts["queries"]}
+    assert list(answers) == [*QUERIES, KOREAN_QUERY]
+    assert [answers[query][0] for query in QUERIES] == [
+        "How can I fall asleep faster at night?",
+        "On Thursday the central bank kept interest rates unchanged.",
+        "My dog is afraid of fireworks.",
+    ]
+    assert "found by meaning" in facts["notes"]["queries"]
+    korean = facts["queries"][-1]["hits"]
+    sentences = read_sentences()
+    assert [hit["topic"] for hit in korean] == ["korean"] * 3
+    assert [sentences[hit["row"]].text for hit in korean] == [hit["text"] for hit in korean]
+    assert "learned from English" in facts["notes"]["korean"]
+
+
+def test_the_costs_follow_from_what_was_measured(run: tuple[dict[str, Any], str]):
+    facts, html = run
+    seconds, (here, paper) = facts["seconds"], facts["cost"]
+    assert list(seconds) == ["load", "embed", "compare", "search", "read", "draw"]
+    assert (here["pairs"], paper["pairs"]) == (877_150, 49_995_000)
+    assert here["vectors"] == pytest.approx(seconds["embed"] + seconds["compare"])
+    for cost in (here, paper):
+        assert cost["reading"] == pytest.approx(seconds["read"] / SAMPLE * cost["pairs"])
+        assert cost["ratio"] == pytest.approx(cost["reading"] / cost["vectors"])
+    more = 10_000 / 1325
+    assert paper["vectors"] == pytest.approx(seconds["embed"] * more + seconds["compare"] * more**2, rel=0.01)
+    assert here["ratio"] > 100  # 662 passes for each sentence, and twice as long ones
+    assert "extrapolated" in facts["notes"]["cost"]
+    assert facts["notes"]["cost"] in html
+
+
+def test_the_page_holds_every_sentence_and_needs_only_itself(run: tuple[dict[str, Any], str]):
+    facts, html = run
+    read = check_self_contained(html)
+    titles = read.texts["title"]
+    assert {f"{topic}: {text}" for topic, text in read_sentences()} <= set(titles)
+    assert len(titles) == 1 + 1325 + 17 * 17  # of the page, of every dot, of every square
+    assert read.texts["h3"] == [*QUERIES, KOREAN_QUERY]
+    cells = " ".join(read.texts["td"])
+    for pair in facts["pairs"]:
+        assert f"{pair['score']:.3f}" in cells
+        assert "".join(sentence["text"] for sentence in pair["sentences"]) in cells
+    assert len(html.encode()) < 500_000
+
+
+def test_the_terminal_shows_it_all_and_claims_nothing_of_other_models(
+    tmp_path: Path, tiny_folder: Callable[[str], Path]
+):
+    path = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["demo", "-o", str(path), "--model", str(tiny_folder("bert"))])
+    assert result.exit_code == 0, result.output
+    for expected in ("1,325 sentences in", "877,150 pairs", "49,995,000", "tokens/s", *QUERIES, KOREAN_QUERY):
+        assert expected in result.stdout
+    assert re.search(r"^time .*: load .*, embed .*, compare .*, search .*, read .*, draw ", result.stdout, re.M)
+    assert path.name in result.stdout.splitlines()[-1]
+    assert "learned from English" not in result.stdout
+    assert "another meaning" not in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 120
+    check_self_contained(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["missing/page.html", "page.txt", "."])
+def test_a_page_that_cannot_be_written_is_an_error_before_any_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["demo", "-o", name, "--model", "no/such/model"])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert repr(name) in result.stderr
+    assert "no/such/model" not in result.stderr  # it was not even looked for
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_fails_leaves_the_old_page(tmp_path: Path):
+    path = tmp_path / "page.html"
+    path.write_text("old", encoding="utf-8")
+    result = CliRunner().invoke(app, ["demo", "-o", str(path), "--model", str(tmp_path / "nothing")])
+    assert result.exit_code == 1
+    assert path.read_text(encoding="utf-8") == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def clusters(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three bunches of unit vectors in 16 dimensions, and which is whose."""
+    generator = np.random.default_rng(0)
+    labels = np.arange(count) % 3
+    vectors = np.eye(16)[labels] * 3 + generator.normal(size=(count, 16)) * 0.4
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), labels
+
+
+def test_hostile_texts_stay_texts():
+    vectors, labels = clusters(120)
+    hostile = ['<script>alert("1")</script>', "</title></svg><b>&amp;", "'\"><img src=x onerror=y>", "한국어 & 日本語"]
+    sentences = [Sentence(f"<i>{label}</i>", f"{hostile[row % 4]} {row}") for row, label in enumerate(labels)]
+    seconds = {"load": 1.0, "embed": 1.0, "compare": 0.1, "search": 0.1, "read": 1.0}
+    answer = Answer(hostile[0], [Hit(1, 0.5)])
+    found = Findings(
+        model="<u>model</u>",
+        embedded=False,
+        similarity="cosine",
+        sentences=sentences,
+        tokens=1000,
+        vectors=vectors,
+        pairs=[Pair(0, 1, 0.9)],
+        alike=[False],
+        answers=[answer],
+        korean=answer,
+        seconds=seconds,
+    )
+    read = Reader(page.draw(found))
+    assert not {"script", "img", "b", "i", "u"} & set(read.tags)
+    assert {f"{topic}: {text}" for topic, text in sentences} <= set(read.texts["title"])
+    assert read.texts["h3"] == [hostile[0]] * 2
+
+
+def test_the_map_keeps_neighbours_together_and_is_the_same_every_time():
+    vectors, labels = clusters(150)
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    places = page._layout(cosines, vectors)
+    assert places.shape == (150, 2)
+    distances = np.linalg.norm(places[:, None] - places, axis=2)
+    np.fill_diagonal(distances, np.inf)
+    assert (labels[distances.argmin(axis=1)] == labels).all()
+    assert (places == page._layout(cosines, vectors)).all()
+
+
+def test_the_squares_are_means_without_a_sentence_and_itself():
+    vectors, labels = clusters(30)
+    labels[:4] = 0  # topics of different sizes
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -1)
+    means = page._means(cosines, labels)
+    for (row, column), mean in np.ndenumerate(means):
+        pairs = [
+            vectors[i] @ vectors[j]
+            for i in np.flatnonzero(labels == row)
+            for j in np.flatnonzero(labels == column)
+            if i != j
+        ]
+        assert mean == pytest.approx(np.mean(pairs), abs=1e-5)

@@ -1,0 +1,101 @@
+"""The doctor finds what is wrong, and what it measures is so."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from sbert.cli import measure
+from sbert.cli.main import app
+from sbert.models.bi import BiEncoder
+
+
+@pytest.fixture
+def encoder(tiny_folder) -> BiEncoder:
+    return BiEncoder.from_pretrained(tiny_folder("bert"))
+
+
+def examine(*arguments: object, code: int = 0) -> dict[str, dict]:
+    result = CliRunner().invoke(app, ["doctor", *map(str, arguments), "--json"])
+    assert result.exit_code == code, result.output
+    report = json.loads(result.stdout)
+    assert report["good"] == (code == 0)
+    return {finding["name"]: finding for finding in report["findings"]}
+
+
+def test_a_healthy_model(encoder, tmp_path):
+    encoder.save_pretrained(tmp_path / "모형")
+    findings = examine(tmp_path / "모형")
+    assert list(findings) == ["software", "machine", "model", "vectors", "stability", "speed"]
+    assert findings["software"]["values"]["torch"] == torch.__version__
+    assert findings["machine"]["values"]["threads"] == torch.get_num_threads()
+    assert findings["vectors"]["good"] is True
+    assert findings["vectors"]["values"]["difference"] == 0
+    assert findings["stability"]["sentence"].startswith("40 of 40 texts identical to the bit")
+    assert 0 < findings["speed"]["values"]["share"] < 1
+
+
+def test_no_reference_vectors_is_said_and_no_failure(tiny_folder):
+    result = CliRunner().invoke(app, ["doctor", str(tiny_folder("bert"))])
+    assert result.exit_code == 0
+    lines = {line.split()[1]: line for line in result.stdout.splitlines()}
+    assert lines["vectors"].startswith("- vectors    this model carries no reference vectors")
+    assert lines["stability"].startswith("✓ stability")
+    assert lines["speed"].startswith("✓ speed")
+
+
+def test_changed_vectors_are_found(encoder, tmp_path):
+    encoder.save_pretrained(tmp_path / "모형")
+    path = tmp_path / "모형" / "reference.json"
+    reference = json.loads(path.read_text(encoding="utf-8"))
+    reference["vectors"][0][0] += 0.01
+    path.write_text(json.dumps(reference), encoding="utf-8")
+    findings = examine(tmp_path / "모형", code=1)
+    assert findings["vectors"]["good"] is False
+    assert findings["stability"]["good"] is True
+
+
+def test_no_such_model_still_tells_the_versions():
+    findings = examine("./없음", code=1)
+    assert list(findings) == ["software", "machine", "model"]
+    assert "./없음" in findings["model"]["sentence"]
+
+
+def test_unstable_vectors_are_found(encoder, monkeypatch, tiny_folder):
+    encode = BiEncoder.encode
+
+    def unstable(self, sentences, **options):
+        vectors = encode(self, sentences, **options)
+        if options.get("batch_tokens") == 64:
+            vectors[3] = np.nextafter(vectors[3], np.float32(9))
+        return vectors
+
+    monkeypatch.setattr(BiEncoder, "encode", unstable)
+    findings = examine(tiny_folder("bert"), code=1)
+    assert findings["stability"]["good"] is False
+    assert findings["stability"]["sentence"].startswith("39 of 40 texts identical to the bit")
+    assert "depends on its company on cpu" in findings["stability"]["sentence"]
+
+
+def test_threads_are_left_as_they_were(encoder):
+    threads = torch.get_num_threads()
+    same, ways = measure.identical(encoder, ["고양이", "개가 달린다"], ["A man."])
+    assert same == 2
+    assert "1 thread" in ways
+    assert torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize("architecture", ["bert", "albert"])
+def test_operations_are_those_worked_out_by_hand(tiny_folder, architecture):
+    encoder = BiEncoder.from_pretrained(tiny_folder(architecture))
+    tokens = encoder.tokenize(["고양이가 잔다.", "A man is playing a guitar.", "개 두 마리가 풀밭을 달린다."])
+    layer = 4 * 32 * 32 + 2 * 32 * 64  # query, key, value, output; and the two of the feed-forward
+    projection = 16 * 32 if architecture == "albert" else 0
+    count = int(tokens.lengths.sum())
+    attention = 2 * 4 * 32 * int((tokens.lengths**2).sum())
+    pooler = 2 * 32 * 32  # sees the first token of all
+    assert measure._flops(encoder, tokens) == 2 * count * (2 * layer) + 2 * count * projection + attention + pooler

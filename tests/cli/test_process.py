@@ -1,0 +1,109 @@
+"""The command as a process: exit codes, streams, signals, and how little a question for help loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1"}
+HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"}
+
+HELP = """
+import json, sys
+from sbert.cli.main import main
+for verb in ["encode", "similarity", "search", "pairs", "info", "doctor", "demo"]:
+    sys.argv = ["sbert", verb, "--help"]
+    try:
+        main()
+    except SystemExit as stop:
+        assert not stop.code, verb
+print()
+print(json.dumps(sorted(sys.modules)))
+"""
+
+# The process interrupts itself, as a user would, at a moment that no clock could hit.
+INTERRUPTED = """
+import os, signal, sys
+import numpy as np
+from sbert.cli.main import main
+from sbert.nn.transformer import PackedTransformer
+moment, sys.argv = sys.argv[1], ["sbert", *sys.argv[2:]]
+save, forward = np.save, PackedTransformer.forward
+def half(file, vectors):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGINT)
+    save(file, vectors)
+calls = []
+def interrupted(self, batch):
+    calls.append(batch)
+    if len(calls) == 5:
+        os.kill(os.getpid(), signal.SIGINT)
+    return forward(self, batch)
+if moment == "write":
+    np.save = half
+else:
+    PackedTransformer.forward = interrupted
+main()
+"""
+
+
+def run(*arguments: str, code: str | None = None, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    start = ["-c", code] if code else ["-m", "sbert"]
+    return subprocess.run(
+        [sys.executable, *start, *arguments], env=ENVIRONMENT, input=stdin, capture_output=True, check=False
+    )
+
+
+def test_help_of_every_verb_loads_nothing_heavy():
+    done = run(code=HELP)
+    assert done.returncode == 0, done.stderr.decode()
+    modules = json.loads(done.stdout.splitlines()[-1])
+    assert "sbert.cli.encode" in modules
+    assert HEAVY & set(modules) == set()
+
+
+def test_streams_and_exit_codes(tiny_folder):
+    model = str(tiny_folder("bert"))
+    done = run("encode", "-", "-o", "-", "-m", model, stdin="고양이\n개\n".encode())
+    assert done.returncode == 0
+    assert [json.loads(line)["text"] for line in done.stdout.decode().splitlines()] == ["고양이", "개"]
+    done = run("search", "없음.txt", "무엇", "-m", model)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.decode() == "error: there is no file '없음.txt'\n"
+    assert run("search").returncode == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such signals")
+@pytest.mark.parametrize("moment", ["encode", "write"])
+def test_interrupt_leaves_nothing_behind(tmp_path, tiny_folder, moment):
+    (tmp_path / "문장.txt").write_text("\n".join(f"문장 {row}" for row in range(3000)), encoding="utf-8")
+    arguments = ["encode", str(tmp_path / "문장.txt"), "-o", str(tmp_path / "a.npy"), "-m", str(tiny_folder("bert"))]
+    done = run(moment, *arguments, code=INTERRUPTED)
+    assert done.returncode == 130
+    assert done.stderr == b"interrupted\n"
+    assert os.listdir(tmp_path) == ["문장.txt"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no such signal")
+def test_a_reader_that_leaves_is_no_error(tmp_path, tiny_folder):
+    (tmp_path / "문장.txt").write_text("\n".join(f"문장 {row}" for row in range(2000)), encoding="utf-8")
+    arguments = ["encode", str(tmp_path / "문장.txt"), "-o", "-", "-m", str(tiny_folder("bert"))]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sbert", *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert json.loads(process.stdout.readline())["text"] == "문장 0"
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 1
+    assert errors == b""

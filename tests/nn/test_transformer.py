@@ -1,0 +1,94 @@
+"""The packed route equals each model's own forward, or is not taken; either way bits depend on the text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import AutoModel, BertConfig, BertModel
+
+from sbert.nn.transformer import PackedTransformer
+from sbert.types import Batch
+
+PACKED = ["bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert", "albert"]
+BY_LENGTH = ["mpnet", "deberta-v2"]
+
+
+def make_batch(lengths: list[int], vocabulary: int = 300, seed: int = 0) -> Batch:
+    ids = np.random.default_rng(seed).integers(5, vocabulary, sum(lengths))
+    return Batch(ids.astype(np.int64), tuple(lengths))
+
+
+def own_forward(folder: Path, batch: Batch) -> torch.Tensor:
+    """Each text alone through the model as transformers loads it."""
+    model = AutoModel.from_pretrained(folder).eval()
+    pieces = torch.from_numpy(batch.input_ids).split(batch.lengths)
+    with torch.inference_mode():
+        return torch.cat([model(input_ids=piece[None]).last_hidden_state[0] for piece in pieces])
+
+
+@pytest.fixture(scope="module")
+def load(tiny_folder: Callable[[str], Path]) -> Callable[[str], PackedTransformer]:
+    return cache(lambda architecture: PackedTransformer(AutoModel.from_pretrained(tiny_folder(architecture))))
+
+
+@pytest.mark.parametrize("architecture", PACKED + BY_LENGTH)
+def test_equals_the_models_own_forward(
+    load: Callable[[str], PackedTransformer], tiny_folder: Callable[[str], Path], architecture: str
+) -> None:
+    transformer = load(architecture)
+    assert transformer.packed == (architecture in PACKED)
+    batch = make_batch([60, 33, 33, 20, 9, 9, 9, 3])
+    with torch.inference_mode():
+        got = transformer(batch)
+    assert torch.allclose(got, own_forward(tiny_folder(architecture), batch), atol=2e-6)
+
+
+@pytest.mark.parametrize("architecture", PACKED + BY_LENGTH)
+def test_first_position_and_room(load: Callable[[str], PackedTransformer], architecture: str) -> None:
+    transformer = load(architecture)
+    assert transformer.max_length == 128
+    assert transformer.first_position == (2 if architecture in ("roberta", "xlm-roberta", "mpnet") else 0)
+    with torch.inference_mode():
+        assert transformer(make_batch([128])).shape == (128, 32)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "modernbert", "mpnet"])
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_bits_depend_on_the_text_alone(
+    load: Callable[[str], PackedTransformer], architecture: str, data: st.DataObject
+) -> None:
+    transformer = load(architecture)
+    lengths = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=12))
+    lengths.sort(reverse=True)
+    batch = make_batch(lengths)
+    with torch.inference_mode():
+        together = transformer(batch).split(lengths)
+        for ids, expected in zip(torch.from_numpy(batch.input_ids).split(lengths), together, strict=True):
+            alone = transformer(Batch(ids.numpy(), (len(ids),)))
+            assert torch.equal(alone, expected)
+
+
+def test_a_model_that_refuses_packed_attention_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: BertModel, implementation: str) -> None:
+        if implementation == "sbert_packed":
+            raise ValueError("this model does not support it")
+
+    monkeypatch.setattr(BertModel, "set_attn_implementation", refuse)
+    config = BertConfig(
+        vocab_size=300, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
+    assert not PackedTransformer(BertModel(config)).packed
+
+
+def test_gradients_flow_through_the_packed_route(tiny_folder: Callable[[str], Path]) -> None:
+    transformer = PackedTransformer(AutoModel.from_pretrained(tiny_folder("bert")))
+    transformer(make_batch([9, 5])).sum().backward()
+    assert transformer.model.embeddings.word_embeddings.weight.grad is not None

@@ -1,0 +1,111 @@
+"""The house holds: rooms import only rooms below them, and nobody prints or reads settings where it is not theirs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "sbert"
+ORDER = "cli > serve|paper > train|bulk > evaluate > search|models|data > hub|losses > text|nn > types > errors"
+LEVEL = {room: level for level, rooms in enumerate(reversed(ORDER.split(" > "))) for room in rooms.split("|")}
+# The package's own door sees every room; no room sees the door.
+DOOR = {"__init__": len(LEVEL), "__main__": len(LEVEL)}
+NO_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "manager", "misc"}
+
+
+def imported(node: ast.AST, path: tuple[str, ...]) -> Iterator[str]:
+    """The rooms that one import statement reaches; ``sbert`` itself is the room ``__init__``."""
+    targets: list[str] = []
+    if isinstance(node, ast.Import):
+        targets = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        start = ["sbert", *path[: len(path) - node.level]] if node.level else []
+        module = ".".join([*start, *([node.module] if node.module else [])])
+        targets = [f"{module}.{alias.name}" for alias in node.names] if module == "sbert" else [module]
+    for target in targets:
+        first, _, rest = target.partition(".")
+        if first == "sbert":
+            room = rest.partition(".")[0]
+            yield room if room in LEVEL else "__init__"
+
+
+def reads_settings(node: ast.AST) -> bool:
+    names = {"environ", "environb", "getenv", "getenvb"}
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "os" and any(alias.name in names for alias in node.names)
+    return isinstance(node, ast.Attribute) and node.attr in names and ast.unparse(node.value) == "os"
+
+
+def prints(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def complaints(package: Path) -> Iterator[str]:
+    levels = LEVEL | DOOR
+    for file in sorted(package.rglob("*.py")):
+        path = file.relative_to(package).with_suffix("").parts
+        room, where = path[0], "/".join(path)
+        if room not in levels:
+            yield f"{where}: no room of that name"
+            continue
+        if NO_NAMES & set(path):
+            yield f"{where}: a name that says nothing"
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for other in imported(node, path):
+                if other != room and levels[other] >= levels[room]:
+                    yield f"{where}: imports {other}"
+            if prints(node) and room != "cli":
+                yield f"{where}: prints"
+            if reads_settings(node) and room not in ("hub", "cli"):
+                yield f"{where}: reads the environment"
+
+
+def test_every_room_keeps_to_its_place():
+    assert (PACKAGE / "errors.py").is_file()
+    assert list(complaints(PACKAGE)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "complaint"),
+    [
+        ("nn/pooling.py", "import sbert.models.bi", "nn/pooling: imports models"),
+        ("nn/pooling.py", "from sbert.text import tokenizer", "nn/pooling: imports text"),
+        ("nn/pooling.py", "from sbert import hub", "nn/pooling: imports hub"),
+        ("nn/pooling.py", "from sbert import BiEncoder", "nn/pooling: imports __init__"),
+        ("nn/pooling.py", "from ..models.bi import BiEncoder", "nn/pooling: imports models"),
+        ("nn/pooling.py", "from .. import models", "nn/pooling: imports models"),
+        ("nn/deep/pooling.py", "from ...models import bi", "nn/deep/pooling: imports models"),
+        ("nn/pooling.py", "def pool():\n    from sbert.cli import main", "nn/pooling: imports cli"),
+        ("nn/pooling.py", "if TYPE_CHECKING:\n    from sbert.models import bi", "nn/pooling: imports models"),
+        ("errors.py", "import sbert.types", "errors: imports types"),
+        ("nn/utils.py", "", "nn/utils: a name that says nothing"),
+        ("kitchen/stove.py", "", "kitchen/stove: no room of that name"),
+        ("nn/pooling.py", "print(1)", "nn/pooling: prints"),
+        ("nn/pooling.py", "import os\nos.environ['A']", "nn/pooling: reads the environment"),
+        ("nn/pooling.py", "import os\nos.getenv('A')", "nn/pooling: reads the environment"),
+        ("nn/pooling.py", "from os import environ", "nn/pooling: reads the environment"),
+    ],
+)
+def test_a_violation_is_caught(tmp_path: Path, file: str, source: str, complaint: str):
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(source, encoding="utf-8")
+    assert list(complaints(tmp_path)) == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ("models/bi.py", "from sbert.nn import pooling\nfrom sbert.errors import BadInput\nfrom .cross import x"),
+        ("hub/resolve.py", "import os\nos.environ.get('A')"),
+        ("cli/main.py", "import os\nprint(os.getenv('A'))\nfrom sbert.paper import report"),
+        ("__main__.py", "from sbert.cli.main import main"),
+        ("nn/pooling.py", "import sbert_other, numpy"),
+    ],
+)
+def test_what_is_allowed_passes(tmp_path: Path, file: str, source: str):
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(source, encoding="utf-8")
+    assert list(complaints(tmp_path)) == []
