@@ -33,9 +33,9 @@ INTERRUPTED = """
 import os, signal, sys
 import numpy as np
 from sbert.cli.main import main
-from sbert.nn.transformer import PackedTransformer
+from sbert.nn.transformer import Transformer
 moment, sys.argv = sys.argv[1], ["sbert", *sys.argv[2:]]
-save, forward = np.save, PackedTransformer.forward
+save, forward = np.save, Transformer.forward
 def half(file, vectors):
     file.write(b"half")
     file.flush()
@@ -50,7 +50,7 @@ def interrupted(self, batch):
 if moment == "write":
     np.save = half
 else:
-    PackedTransformer.forward = interrupted
+    Transformer.forward = interrupted
 main()
 """
 

@@ -167,7 +167,7 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     "other shape": (merged("config.json", hidden_size=64), r"model\.safetensors is damaged or does not fit"),
     "missing tensors": (
         only_tensors(lambda name: "layer.1" not in name),
-        r"lacks 16 tensors \(encoder\.layer\.1\.attention\.output\.LayerNorm\.bias, .*, \.\.\.\)",
+        r"lacks 16 tensors \(encoder\.layer\.1\.attention\.self\.query\.weight, .*, \.\.\.\)",
     ),
     "one missing tensor": (
         only_tensors(lambda name: name != "embeddings.word_embeddings.weight"),

@@ -21,7 +21,7 @@ def demo(
     model: ModelName = None,
     json: Json = False,
 ) -> None:
-    """Find the most similar of 1,325 sentences in seconds, and see them on a page."""
+    """Find the most similar of 1,300 sentences in seconds, and see them on a page."""
     output.check_output(page, (".html", ".htm"))
     console = show.console()
     console.quiet = json
@@ -84,15 +84,15 @@ def _table(console: Console, title: str, headings: list[str], rows: Iterable[lis
 
 
 def _pairs(found: Findings) -> Iterable[list[str]]:
-    for (first, second, score), alike in zip(found.pairs, found.alike, strict=True):
+    for first, second, score in found.pairs:
         a, b = found.sentences[first], found.sentences[second]
         topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
-        yield [f"{score:.3f}{'*' if alike else ' '}", topics, f"{a.text}\n{b.text}"]
+        yield [f"{score:.3f}", topics, f"{a.text}\n{b.text}"]
 
 
 def _hits(found: Findings, answer: Answer) -> Iterable[list[str]]:
     for hit in answer.hits:
-        yield [f"{hit.score:.3f} ", found.sentences[int(hit.id)].topic, found.text(hit)]
+        yield [f"{hit.score:.3f}", found.sentences[int(hit.id)].topic, found.text(hit)]
 
 
 def _costs(found: Findings) -> Iterable[list[str]]:
@@ -114,8 +114,7 @@ def _facts(found: Findings, page: Path) -> dict[str, Any]:
         "tokens": found.tokens,
         "seconds": found.seconds,
         "pairs": [
-            {"score": score, "alike": alike, "sentences": [sentence(first), sentence(second)]}
-            for (first, second, score), alike in zip(found.pairs, found.alike, strict=True)
+            {"score": score, "sentences": [sentence(first), sentence(second)]} for first, second, score in found.pairs
         ],
         "queries": [
             {"query": query, "hits": [{"score": hit.score, **sentence(int(hit.id))} for hit in hits]}

@@ -136,15 +136,15 @@ def _reference(encoder: BiEncoder) -> Finding:
 
 
 def _stability(encoder: BiEncoder, texts: list[str]) -> Finding:
-    from sbert.cli.measure import identical
+    from sbert.cli.measure import stability
 
     sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
     sample += ["", "네.", " ".join(texts[::50])]  # nothing, one word, and many words
-    same, ways = identical(encoder, sample, texts[1::20])
-    sentence = f"{same} of {len(sample)} texts identical to the bit in {len(ways)} runs: {', '.join(ways)}"
+    same, difference, runs = measured = stability(encoder, sample, texts[1::20])
+    sentence = f"{same} of {len(sample)} texts identical to the bit in {len(runs)} runs: {', '.join(runs)}"
     if same < len(sample):
-        sentence += f"; a vector depends on its company on {encoder.device}, though by no more than rounding"
-    return Finding("stability", same == len(sample), sentence, {"identical": same, "texts": len(sample), "runs": ways})
+        sentence += f"; on {encoder.device} a vector depends on its company, here by up to {difference:.1e}"
+    return Finding("stability", same == len(sample), sentence, {**measured._asdict(), "texts": len(sample)})
 
 
 def _speed(encoder: BiEncoder, texts: list[str]) -> Finding:

@@ -78,8 +78,6 @@ class Findings:
     vectors: FloatArray
     """(N, D)."""
     pairs: list[Pair]
-    alike: list[bool]
-    """For each pair: whether the model's tokenizer makes the same of both sentences."""
     answers: list[Answer]
     korean: Answer
     seconds: dict[str, float]
@@ -108,7 +106,7 @@ class Findings:
         """What has to be said beside the figures: on pairs, queries, korean and cost; empty where it is not so."""
         by_meaning = all(_share_no_word(query, self.text(hits[0])) for query, hits in self.answers)
         return {
-            "pairs": " ".join([_PAIRS] * self.embedded + [_ALIKE] * any(self.alike)),
+            "pairs": _PAIRS if self.embedded else "",
             "queries": _QUERIES if by_meaning else "",
             "korean": _KOREAN if self.embedded else "",
             "cost": _COST.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
@@ -123,7 +121,6 @@ _PAIRS = (
     "Some pairs have nearly the same words and another meaning: one vector for a sentence hardly shows who did what "
     "to whom. Where that matters, read a short list like this one again with a cross-encoder."
 )
-_ALIKE = "Pairs marked * are one and the same to this model: its vocabulary lacks the words in which they differ."
 _QUERIES = "No best answer has a single word of its query: they were found by meaning."
 _KOREAN = (
     "The embedded model learned from English; in Korean it sees shared letters more than meaning. For Korean, name a "
@@ -166,7 +163,6 @@ def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
         tokens=int(model.tokenize(texts).lengths.sum()),
         vectors=vectors,
         pairs=pairs,
-        alike=[_alike(model, texts[first], texts[second]) for first, second, _ in pairs],
         answers=answers,
         korean=korean,
         seconds=seconds,
@@ -205,11 +201,6 @@ def _read_pairs(model: BiEncoder, texts: list[str]) -> None:
     """Both texts of a pair in one pass: the work of a cross-encoder, which reads one separator more."""
     chance = random.Random(0)
     model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
-
-
-def _alike(model: BiEncoder, first: str, second: str) -> bool:
-    a, b = (model.tokenize([text]).ids.tolist() for text in (first, second))
-    return bool(a == b)
 
 
 def _share_no_word(first: str, second: str) -> bool:

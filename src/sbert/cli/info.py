@@ -49,14 +49,14 @@ def info(
 
 
 def _facts(encoder: BiEncoder, name: str, folder: Path) -> dict[str, Any]:
-    body = encoder.transformer.model
+    body = encoder.transformer.facts
     return {
         "name": name,
         "folder": str(folder),
-        "architecture": type(body).__name__,
-        "layers": getattr(body.config, "num_hidden_layers", None),
+        "architecture": body.architecture,
+        "layers": body.depth,
         "parameters": sum(weights.numel() for weights in encoder.parameters()),
-        "hidden_size": encoder.transformer.hidden_size,
+        "hidden_size": body.hidden_size,
         "dimension": encoder.embedding_dimension,
         "pooling": list(encoder.pooling),
         "heads": [type(head).__name__ for head in encoder.heads],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -35,27 +36,54 @@ class Speed(NamedTuple):
         return self.tokens_per_second * self.flops_per_token / self.peak
 
 
-def identical(encoder: BiEncoder, texts: list[str], company: list[str]) -> tuple[int, list[str]]:
-    """How many texts have the same vector, compared with ``==``, in all of several runs, and what the runs were."""
+class Stability(NamedTuple):
+    """How much vectors depend on how they were made."""
+
+    identical: int
+    """Texts whose vector was the same, compared with ``==``, in all runs."""
+    difference: float
+    """The largest in any number of any vector."""
+    runs: list[str]
+
+
+def stability(encoder: BiEncoder, texts: list[str], company: list[str]) -> Stability:
+    """Embed ``texts`` in several ways that should make no difference, and compare."""
     expected = encoder.encode(texts, on_truncate="ignore")
     same = np.ones(len(texts), bool)
-    ways = []
-    for way, vectors in _runs(encoder, texts, company):
-        same &= (vectors == expected).all(axis=1)
-        ways.append(way)
-    return int(same.sum()), ways
+    difference = 0.0
+    runs = []
+    for run, rows, vectors in _runs(encoder, texts, company):
+        same[rows] &= (vectors == expected[rows]).all(axis=1)
+        difference = max(difference, float(np.abs(vectors - expected[rows]).max()))
+        runs.append(run)
+    return Stability(int(same.sum()), difference, runs)
 
 
-def _runs(encoder: BiEncoder, texts: list[str], company: list[str]) -> Iterator[tuple[str, Array]]:
-    yield "alone", np.stack([encoder.encode(text, on_truncate="ignore") for text in texts])
-    yield "backwards", encoder.encode(texts[::-1], on_truncate="ignore")[::-1]
-    yield "in company", encoder.encode(company + texts, on_truncate="ignore")[len(company) :]
+def _runs(encoder: BiEncoder, texts: list[str], company: list[str]) -> Iterator[tuple[str, slice, Array]]:
+    """What was done, with which rows, and their vectors."""
+    every = slice(None)
+    yield "backwards", every, encoder.encode(texts[::-1], on_truncate="ignore")[::-1]
+    yield "in company", every, encoder.encode(company + texts, on_truncate="ignore")[len(company) :]
     for budget in (64, 512, 8192):
-        yield f"{budget} tokens a batch", encoder.encode(texts, batch_tokens=budget, on_truncate="ignore")
+        yield f"{budget} tokens a batch", every, encoder.encode(texts, batch_tokens=budget, on_truncate="ignore")
+    # A busy machine makes many threads wait for each other all the time in work as small as one text.
+    some = slice(None, None, 5)
+    yield f"{len(texts[some])} of them alone", some, _one_by_one(encoder, texts[some])
+    with _one_thread():
+        yield "on 1 thread", every, encoder.encode(texts, on_truncate="ignore")
+        yield "alone on 1 thread", every, _one_by_one(encoder, texts)
+
+
+def _one_by_one(encoder: BiEncoder, texts: list[str]) -> Array:
+    return np.stack([encoder.encode(text, on_truncate="ignore") for text in texts])
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
     threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
-        torch.set_num_threads(1)
-        yield "1 thread", encoder.encode(texts, on_truncate="ignore")
+        yield
     finally:
         torch.set_num_threads(threads)
 
@@ -97,12 +125,12 @@ def _flops(encoder: BiEncoder, tokens: Tokens) -> int:
     layers = [module for module in encoder.transformer.modules() if isinstance(module, nn.Linear)]
     hooks = [layer.register_forward_hook(count) for layer in layers]
     try:
-        with torch.inference_mode():
-            for _, batch in batches(tokens, batch_tokens=8192):
+        with torch.inference_mode(), _one_thread():
+            for _, batch in batches(tokens, batch_tokens=2048):
                 encoder(batch)
     finally:
         for hook in hooks:
             hook.remove()
-    depth: int = encoder.transformer.model.config.num_hidden_layers
-    attention = 4 * encoder.transformer.hidden_size * depth * int((tokens.lengths**2).sum())
+    depth: int = encoder.transformer.facts.depth
+    attention = 4 * encoder.transformer.facts.hidden_size * depth * int((tokens.lengths**2).sum())
     return sum(counts) + attention

@@ -82,7 +82,8 @@ def draw(found: Findings) -> str:
 <body>
 <h1>{title}</h1>
 <p>sbert turned {here.sentences:,} sentences into one vector each and compared all vectors with all. A cross-encoder,
-which reads the two sentences of every pair together, would take {duration(here.reading)} on this machine.</p>
+which reads the two sentences of every pair together, would take about {duration(here.reading)} on this machine
+(extrapolated from a sample, see below).</p>
 {_tiles(found)}
 <h2>The most similar pairs</h2>
 {_table([found.similarity, "topic", "sentence"], _pairs(found))}
@@ -131,7 +132,7 @@ def _tiles(found: Findings) -> str:
         "pairs compared": f"{here.pairs:,}",
         "with vectors": duration(here.vectors),
         "reading every pair, extrapolated": duration(here.reading),
-        "times faster": f"{here.ratio:,.0f} ×",
+        "times faster, extrapolated": f"{here.ratio:,.0f} ×",
         f"times faster for {paper.sentences:,}, extrapolated": f"{paper.ratio:,.0f} ×",
     }
     inside = "".join(f"<div><dt>{key}</dt><dd>{value}</dd></div>" for key, value in tiles.items())
@@ -149,10 +150,10 @@ def _table(headings: list[str], rows: Iterable[list[str]]) -> str:
 
 
 def _pairs(found: Findings) -> Iterable[list[str]]:
-    for (first, second, score), alike in zip(found.pairs, found.alike, strict=True):
+    for first, second, score in found.pairs:
         a, b = found.sentences[first], found.sentences[second]
         topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
-        yield [f"{score:.3f}{'*' if alike else ''}", escape(topics), f"{escape(a.text)}<br>{escape(b.text)}"]
+        yield [f"{score:.3f}", escape(topics), f"{escape(a.text)}<br>{escape(b.text)}"]
 
 
 def _answer(found: Findings, answer: Answer) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -71,7 +72,7 @@ def shorten(text: str, width: int) -> str:
 
     cut = Text(text[: width + 1])
     cut.truncate(width, overflow="ellipsis")
-    return cut.plain
+    return re.sub(r"\s+…$", "…", cut.plain)  # half a wide letter leaves a blank
 
 
 def one_line(text: str) -> str:

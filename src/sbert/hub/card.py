@@ -31,7 +31,7 @@ Maps a text to a vector of {dimension} dimensions, so that texts of similar mean
 | similarity | {similarity} |
 | prompts | {prompts} |
 
-With [sbert](https://pypi.org/project/sbert/):
+With sbert:
 
 ```python
 from sbert import BiEncoder
@@ -55,13 +55,13 @@ print(model.similarity(vectors, vectors))
 
 def card(parts: Parts, name: str) -> str:
     """The README of a model saved in a folder called ``name``."""
-    dimension = output_size(parts.heads, parts.transformer.hidden_size * len(parts.pooling))
+    dimension = output_size(parts.heads, parts.transformer.facts.hidden_size * len(parts.pooling))
     prompts = ", ".join(f"`{key}`: {json.dumps(text, ensure_ascii=False)}" for key, text in parts.prompts.items())
     return _CARD.format(
         name=name,
         path=json.dumps(name, ensure_ascii=False),
         dimension=min(dimension, parts.truncate_dim or dimension),
-        transformer=type(parts.transformer.model).__name__,
+        transformer=parts.transformer.facts.architecture,
         pooling=", ".join(parts.pooling),
         heads=", ".join(type(head).__name__ for head in parts.heads) or "nothing",
         length=parts.tokenizer.max_length,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import metadata
+from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
 import numpy as np
 import torch
-import transformers
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -21,7 +21,7 @@ from sbert.hub.reference import read_reference, write_reference
 from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
 from sbert.hub.weights import read_transformer, write_transformer
 from sbert.nn.heads import output_size
-from sbert.nn.transformer import PackedTransformer
+from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 from sbert.types import FloatArray, Pooling, Similarity
 
@@ -46,10 +46,10 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
     pooling: tuple[Pooling, ...] = ("mean",)
     include_prompt = True
     if len(modules) > 1:
-        pooling, include_prompt = read_pooling(modules[1][1], transformer.hidden_size)
+        pooling, include_prompt = read_pooling(modules[1][1], transformer.facts.hidden_size)
     heads: list[torch.nn.Module] = []
     for kind, path in modules[2:]:
-        size = output_size(heads, transformer.hidden_size * len(pooling))
+        size = output_size(heads, transformer.facts.hidden_size * len(pooling))
         heads.append(read_head(kind, path, size, legacy_weights))
     return Parts(
         tokenizer=tokenizer,
@@ -63,14 +63,14 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
     )
 
 
-def read_backbone(folder: Path, max_seq_length: int | None = None) -> tuple[Tokenizer, PackedTransformer]:
+def read_backbone(folder: Path, max_seq_length: int | None = None) -> tuple[Tokenizer, Transformer]:
     """Tokenizer and transformer alone, of a plain encoder or of any model."""
     return _read_backbone(_read_modules(folder)[0][1], max_length=max_seq_length)
 
 
 def _read_backbone(
     folder: Path, legacy_weights: bool = False, max_length: int | None = None
-) -> tuple[Tokenizer, PackedTransformer]:
+) -> tuple[Tokenizer, Transformer]:
     transformer = read_transformer(folder, legacy_weights)
     return read_tokenizer(folder, transformer, max_length), transformer
 
@@ -155,7 +155,7 @@ def write(parts: Parts, folder: Path) -> None:
             place = draft / f"{index}_{kind}"
             place.mkdir()
             if head is None:
-                write_pooling(parts.pooling, parts.include_prompt, parts.transformer.hidden_size, place)
+                write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, place)
             else:
                 write_head(head, place)
             modules.append(
@@ -173,7 +173,7 @@ def write(parts: Parts, folder: Path) -> None:
 def _settings(parts: Parts) -> dict[str, object]:
     settings: dict[str, object] = {
         "model_type": _KIND,
-        "__version__": {"sbert": _version(), "transformers": transformers.__version__, "pytorch": torch.__version__},
+        "__version__": {"sbert": _version(), "transformers": version("transformers"), "pytorch": torch.__version__},
         "prompts": parts.prompts,
         "default_prompt_name": parts.default_prompt_name,
         "similarity_fn_name": parts.similarity,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from torch import nn
 
 from sbert.hub.reference import Reference
-from sbert.nn.transformer import PackedTransformer
+from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 from sbert.types import FloatArray, Pooling, Similarity
 
@@ -17,7 +17,7 @@ class Parts:
     """Everything a bi-encoder is made of."""
 
     tokenizer: Tokenizer
-    transformer: PackedTransformer
+    transformer: Transformer
     pooling: tuple[Pooling, ...] = ("mean",)
     """Several are concatenated in this order."""
     include_prompt: bool = True

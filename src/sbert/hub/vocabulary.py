@@ -9,7 +9,8 @@ import tokenizers
 
 from sbert.errors import BadModel
 from sbert.hub.files import read_object, write_json
-from sbert.nn.transformer import PackedTransformer
+from sbert.hub.weights import lacks_pooler
+from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
 # The file was named after the architecture once; sentence-transformers tries them in this order.
@@ -26,16 +27,16 @@ _ROLES = {
 }
 
 
-def read_tokenizer(folder: Path, transformer: PackedTransformer, max_length: int | None = None) -> Tokenizer:
+def read_tokenizer(folder: Path, transformer: Transformer, max_length: int | None = None) -> Tokenizer:
     """The tokenizer in ``folder``, cutting at ``max_length`` or the folder's own number, never past the positions."""
     stored = sentence_config(folder)
     backend = _read_backend(folder)
-    embeddings = transformer.model.get_input_embeddings().num_embeddings
+    embeddings = transformer.facts.vocabulary_size
     if (largest := max(backend.get_vocab().values(), default=0)) >= embeddings:
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
     published = read_object(folder / "tokenizer_config.json", optional=True).get("model_max_length")
-    length = max_length or stored.get("max_seq_length") or published or transformer.max_length
-    return Tokenizer(backend, int(min(length, transformer.max_length)), bool(stored.get("do_lower_case")))
+    length = max_length or stored.get("max_seq_length") or published or transformer.facts.max_length
+    return Tokenizer(backend, int(min(length, transformer.facts.max_length)), bool(stored.get("do_lower_case")))
 
 
 def sentence_config(folder: Path) -> dict[str, Any]:
@@ -69,23 +70,23 @@ def _convert(folder: Path) -> tokenizers.Tokenizer:
     return backend
 
 
-def write_tokenizer(tokenizer: Tokenizer, transformer: PackedTransformer, folder: Path) -> None:
+def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path) -> None:
     """Store tokenizer.json, and what other libraries want to know of it.
 
     The generic class takes tokenizer.json as it is; those named after architectures rebuild parts of it.
     """
     tokenizer.backend.save(str(folder / "tokenizer.json"))
-    segments = ["token_type_ids"] if getattr(transformer.model.config, "type_vocab_size", 0) > 1 else []
+    segments = ["token_type_ids"] if transformer.facts.segments > 1 else []
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "model_max_length": tokenizer.max_length,
         "model_input_names": ["input_ids", *segments, "attention_mask"],
         "clean_up_tokenization_spaces": False,
-        **_special_tokens(tokenizer.backend, transformer.model.config.pad_token_id),
+        **_special_tokens(tokenizer.backend, transformer.facts.pad_token_id),
     }
     write_json(folder / "tokenizer_config.json", config)
     sentence: dict[str, object] = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case}
-    if getattr(transformer.model, "pooler", ...) is None:
+    if lacks_pooler(transformer):
         sentence["model_args"] = {"add_pooling_layer": False}  # or loading it elsewhere makes and reports a random one
     write_json(folder / "sentence_bert_config.json", sentence)
 

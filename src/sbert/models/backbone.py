@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sbert import hub
-from sbert.nn.transformer import PackedTransformer
+from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
 
@@ -15,7 +15,7 @@ class Backbone:
     """Token ids and the body that reads them; shared by every kind of model."""
 
     tokenizer: Tokenizer
-    transformer: PackedTransformer
+    transformer: Transformer
 
     @classmethod
     def from_pretrained(cls, name: str | Path, max_seq_length: int | None = None) -> Backbone:

@@ -106,7 +106,7 @@ class BiEncoder(nn.Module):
             self_check: compare with the vectors stored in the folder and refuse a model that differs.
             legacy_weights: accept ``pytorch_model.bin`` (read without running any code from it).
         """
-        parts = hub.read(hub.resolve(name, revision), legacy_weights=legacy_weights)
+        parts = hub.read(hub.resolve(name, revision, legacy_weights=legacy_weights), legacy_weights=legacy_weights)
         model = cls(
             Backbone(parts.tokenizer, parts.transformer),
             parts.pooling,
@@ -137,7 +137,7 @@ class BiEncoder(nn.Module):
 
     @property
     def _full_dimension(self) -> int:
-        return heads_.output_size(self.heads, len(self.pooling) * self.transformer.hidden_size)
+        return heads_.output_size(self.heads, len(self.pooling) * self.transformer.facts.hidden_size)
 
     @property
     def max_seq_length(self) -> int:
@@ -146,8 +146,9 @@ class BiEncoder(nn.Module):
 
     @max_seq_length.setter
     def max_seq_length(self, tokens: int) -> None:
-        if tokens > self.transformer.max_length:
-            raise BadInput(f"max_seq_length is {tokens}, but this model has {self.transformer.max_length} positions")
+        positions = self.transformer.facts.max_length
+        if tokens > positions:
+            raise BadInput(f"max_seq_length is {tokens}, but this model has {positions} positions")
         self.tokenizer = self.tokenizer.with_max_length(tokens)
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:

@@ -9,54 +9,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
-from transformers import AttentionInterface
 
 from sbert.types import Group
 
-PACKED = "sbert_packed"
 
-
-def register() -> None:
-    """Make ``attn_implementation=PACKED`` known to transformers."""
-    AttentionInterface.register(PACKED, packed_attention)
-
-
-def packed_attention(
-    module: nn.Module,
+def attend(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    attention_mask: Tensor | None,
-    scaling: float | None = None,
+    groups: Sequence[Group],
+    *,
+    scale: float | None = None,
     dropout: float = 0.0,
-    sliding_window: int | None = None,
-    groups: Sequence[Group] = (),
-    **unused: object,
-) -> tuple[Tensor, None]:
-    """Attend within each text. ``query``, ``key``, ``value`` are (1, heads, T, size); returns (1, T, heads, size)."""
+    window: int | None = None,
+) -> Tensor:
+    """Attend within each text, (T, heads, size) -> (T, heads, size).
+
+    Args:
+        query: what each token asks for; ``key`` and ``value`` are what the tokens of its text answer.
+        key: (T, heads, size).
+        value: (T, heads, size).
+        groups: how the T tokens divide into texts.
+        scale: of the dot products; one over the root of the size unless given.
+        dropout: share of the attention weights to drop, in training.
+        window: tokens further apart than this do not see each other.
+    """
     pieces = []
     start = 0
     for group in groups:
         stop = start + group.texts * group.length
-        mask = _band(group.length, sliding_window, query.device)
-        q, k, v = (_texts(x, start, stop, group) for x in (query, key, value))
-        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scaling)
-        pieces.append(attended.transpose(1, 2).flatten(0, 1))  # (texts * length, heads, size)
+        q, k, v = (x[start:stop].unflatten(0, group).transpose(1, 2) for x in (query, key, value))
+        mask = _band(group.length, window, query.device)
+        attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
+        pieces.append(attended.transpose(1, 2).flatten(0, 1))
         start = stop
-    return (pieces[0] if len(pieces) == 1 else torch.cat(pieces)).unsqueeze(0), None
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
-def _texts(x: Tensor, start: int, stop: int, group: Group) -> Tensor:
-    """(1, heads, T, size) -> (texts, heads, length, size), without a copy."""
-    _, heads, _, size = x.shape
-    return x[0].transpose(0, 1)[start:stop].view(group.texts, group.length, heads, size).transpose(1, 2)
-
-
-def _band(length: int, sliding_window: int | None, device: torch.device) -> Tensor | None:
+def _band(length: int, window: int | None, device: torch.device) -> Tensor | None:
     """Which positions see each other in a layer with a local window; None where the window covers the text."""
-    if sliding_window is None or length <= sliding_window:
+    if window is None or length <= window:
         return None
     position = torch.arange(length, device=device)
-    return (position[:, None] - position[None, :]).abs() < sliding_window
+    return (position[:, None] - position[None, :]).abs() < window

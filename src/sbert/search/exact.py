@@ -5,7 +5,7 @@ by block, and drops what lies further below the k-th best than a key can err. Wh
 pair in float64, and only those scores are ordered and returned. So a result depends on the vectors alone, not on the
 block size or the BLAS; equal vectors score equally, and equal scores are ordered by row.
 
-numpy multiplies: torch was 1 to 12 % faster on bare blocks (10,000 x 384, 2 cores), too little to need it here.
+numpy multiplies: torch was 1 to 13 % faster on bare blocks (10,000 x 384, 2 cores), too little to need it here.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from sbert.errors import BadInput, check_option
 from sbert.types import Array, FloatArray, Hit, IntArray, Pair, Similarity
 
 _ROWS, _COLUMNS = 512, 4096
-"""The shape of a block, 8 MB of float32 keys: squares that fit in the cache are 5 % faster on an idle machine, but
-several times slower on a busy one, where the threads of each multiply wait for each other."""
+"""The shape of a block, 8 MB of float32 keys: squares of 512 are as fast on an idle machine, but took twice the time
+on a busy one, where the threads of each multiply wait for each other."""
 _CHUNK = 256
 """Candidates scored in float64 at a time: their rows fit in the cache."""
 _PENDING = 4096

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import AutoModel, BertConfig, BertModel
 
-from sbert.nn.transformer import PackedTransformer
+from sbert.nn.foreign import Foreign
 from sbert.types import Batch
 
 PACKED = ["bert", "roberta", "xlm-roberta", "electra", "distilbert", "modernbert", "albert"]
@@ -34,13 +34,13 @@ def own_forward(folder: Path, batch: Batch) -> torch.Tensor:
 
 
 @pytest.fixture(scope="module")
-def load(tiny_folder: Callable[[str], Path]) -> Callable[[str], PackedTransformer]:
-    return cache(lambda architecture: PackedTransformer(AutoModel.from_pretrained(tiny_folder(architecture))))
+def load(tiny_folder: Callable[[str], Path]) -> Callable[[str], Foreign]:
+    return cache(lambda architecture: Foreign(AutoModel.from_pretrained(tiny_folder(architecture))))
 
 
 @pytest.mark.parametrize("architecture", PACKED + BY_LENGTH)
 def test_equals_the_models_own_forward(
-    load: Callable[[str], PackedTransformer], tiny_folder: Callable[[str], Path], architecture: str
+    load: Callable[[str], Foreign], tiny_folder: Callable[[str], Path], architecture: str
 ) -> None:
     transformer = load(architecture)
     assert transformer.packed == (architecture in PACKED)
@@ -51,10 +51,10 @@ def test_equals_the_models_own_forward(
 
 
 @pytest.mark.parametrize("architecture", PACKED + BY_LENGTH)
-def test_first_position_and_room(load: Callable[[str], PackedTransformer], architecture: str) -> None:
+def test_first_position_and_room(load: Callable[[str], Foreign], architecture: str) -> None:
     transformer = load(architecture)
-    assert transformer.max_length == 128
-    assert transformer.first_position == (2 if architecture in ("roberta", "xlm-roberta", "mpnet") else 0)
+    assert transformer.facts.max_length == 128
+    assert transformer.facts.first_position == (2 if architecture in ("roberta", "xlm-roberta", "mpnet") else 0)
     with torch.inference_mode():
         assert transformer(make_batch([128])).shape == (128, 32)
 
@@ -62,9 +62,7 @@ def test_first_position_and_room(load: Callable[[str], PackedTransformer], archi
 @pytest.mark.parametrize("architecture", ["bert", "modernbert", "mpnet"])
 @settings(max_examples=15, deadline=None)
 @given(st.data())
-def test_bits_depend_on_the_text_alone(
-    load: Callable[[str], PackedTransformer], architecture: str, data: st.DataObject
-) -> None:
+def test_bits_depend_on_the_text_alone(load: Callable[[str], Foreign], architecture: str, data: st.DataObject) -> None:
     transformer = load(architecture)
     lengths = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=12))
     lengths.sort(reverse=True)
@@ -85,10 +83,10 @@ def test_a_model_that_refuses_packed_attention_falls_back(monkeypatch: pytest.Mo
     config = BertConfig(
         vocab_size=300, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
     )
-    assert not PackedTransformer(BertModel(config)).packed
+    assert not Foreign(BertModel(config)).packed
 
 
 def test_gradients_flow_through_the_packed_route(tiny_folder: Callable[[str], Path]) -> None:
-    transformer = PackedTransformer(AutoModel.from_pretrained(tiny_folder("bert")))
+    transformer = Foreign(AutoModel.from_pretrained(tiny_folder("bert")))
     transformer(make_batch([9, 5])).sum().backward()
     assert transformer.model.embeddings.word_embeddings.weight.grad is not None

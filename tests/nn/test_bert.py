@@ -1,0 +1,68 @@
+"""Our BERT equals transformers' models of the same checkpoint, in numbers, in gradients and in facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from sbert import hub
+from sbert.nn.bert import Bert
+from sbert.nn.foreign import Foreign
+from sbert.types import Batch
+
+KIN = ["bert", "roberta", "xlm-roberta", "electra"]
+
+
+@pytest.fixture
+def batch() -> Batch:
+    lengths = (60, 33, 33, 20, 9, 9, 9, 3)
+    return Batch(np.random.default_rng(0).integers(5, 300, sum(lengths)), lengths)
+
+
+@pytest.fixture(params=KIN)
+def pair(request: pytest.FixtureRequest, tiny_folder: Callable[[str], Path]) -> tuple[Bert, Foreign]:
+    """The same checkpoint read both ways."""
+    folder = tiny_folder(request.param)
+    ours = hub.read_backbone(folder)[1]
+    assert isinstance(ours, Bert)
+    return ours, Foreign(AutoModel.from_pretrained(folder))
+
+
+def test_equals_transformers(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, theirs = pair
+    with torch.inference_mode():
+        assert torch.allclose(ours(batch), theirs(batch), atol=2e-6)
+
+
+def test_knows_the_same_facts(pair: tuple[Bert, Foreign]) -> None:
+    assert pair[0].facts == pair[1].facts
+
+
+def test_gradients_equal_transformers(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, theirs = pair
+    weights = torch.linspace(-1, 1, 32)
+    for model in pair:
+        (model(batch) * weights).sum().backward()
+    words = theirs.model.get_input_embeddings().weight.grad
+    assert torch.allclose(ours.words.weight.grad, words, atol=1e-4 * float(words.abs().max()))
+
+
+def test_dropout_works_in_training_only(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours = pair[0]
+    with torch.no_grad():
+        assert torch.equal(ours(batch), ours(batch))
+        ours.train()
+        assert not torch.equal(ours(batch), ours(batch))
+
+
+def test_bits_depend_on_the_text_alone(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours = pair[0]
+    with torch.inference_mode():
+        together = ours(batch).split(batch.lengths)
+        for ids, expected in zip(np.split(batch.input_ids, np.cumsum(batch.lengths)[:-1]), together, strict=True):
+            assert torch.equal(ours(Batch(ids, (len(ids),))), expected)
