@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sbert import hub
 from sbert.errors import BadModel
 from sbert.hub import bundled
 
@@ -107,3 +108,18 @@ def test_finding_imports_neither_the_package_nor_torch():
     source = Path(__file__).parents[2] / "src"
     done = subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_the_default_carries_vectors_of_sentence_transformers():
+    """The file in the project is what sentence-transformers gives, and what we give."""
+    from sentence_transformers import SentenceTransformer
+
+    folder = hub.resolve(None)
+    reference = hub.read(folder).reference
+    theirs = SentenceTransformer(str(folder), device="cpu").encode(list(reference.texts))
+    assert reference.texts == hub.REFERENCE_TEXTS
+    assert hub.largest_difference(reference, theirs) <= 1e-6
+
+
+def test_other_folders_carry_their_own(tmp_path):
+    assert bundled.reference_path(tmp_path) is None

@@ -57,6 +57,14 @@ def find(package: Package) -> Path | None:
     return None
 
 
+def reference_path(folder: Path) -> Path | None:
+    """Where the vectors of a packaged model are, which sentence-transformers computed: the package has none itself."""
+    for name, package in PACKAGES.items():
+        if (folder.parent.name, folder.name) == (package.module, package.folder):
+            return Path(__file__).parent / "references" / f"{name.partition('/')[2]}.json"
+    return None
+
+
 def _check_weights(path: Path, package: Package) -> None:
     """Hash ``path`` once for each installation: a verdict holds as long as size and time of the file do."""
     try:

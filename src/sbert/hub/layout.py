@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from sbert.errors import BadModel
+from sbert.hub import bundled
 from sbert.hub.card import card
 from sbert.hub.files import read_json, read_object, whole_folder, write_json
 from sbert.hub.modules import HEADS, damaged, read_head, read_pooling, write_head, write_pooling
@@ -59,7 +60,7 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
         heads=tuple(heads),
         **_read_settings(settings, folder),
         ranges=_read_ranges(folder / _CALIBRATION),
-        reference=read_reference(folder / _REFERENCE),
+        reference=read_reference(bundled.reference_path(folder) or folder / _REFERENCE),
     )
 
 
