@@ -118,7 +118,7 @@ class TestFinish:
         assert model.encode("고양이").shape == (4,)
         assert model.encode("고양이", truncate_dim=6).shape == (6,)
 
-    @pytest.mark.parametrize("size", [-1, 385])
+    @pytest.mark.parametrize("size", [-1, 0, 385])
     def test_a_size_that_is_not_there(self, bundled: BiEncoder, size: int) -> None:
         with pytest.raises(BadInput, match="1 to 384 dimensions"):
             bundled.encode(["a"], truncate_dim=size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,16 @@ def test_the_callers_thread_limit_is_left_alone(bundled: BiEncoder, texts: int) 
     assert torch.get_num_threads() == 2
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(torch.get_num_threads).result() == 2
+
+
+@pytest.mark.slow
+def test_a_whole_corpus(bundled: BiEncoder) -> None:
+    """Every sentence of the demo alone, backwards, and in several budgets, on one thread and on two."""
+    lines = resources.files("sbert.cli").joinpath("demo_sentences.tsv").read_text(encoding="utf-8").splitlines()
+    corpus = [line.split("\t")[1] for line in lines[1:]]
+    expected = bundled.encode(corpus)
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        assert np.array_equal(np.stack([bundled.encode(text) for text in corpus]), expected)
+        for budget in (16, 100, 1000, 4096, 16384):
+            assert np.array_equal(bundled.encode(corpus[::-1], batch_tokens=budget)[::-1], expected)

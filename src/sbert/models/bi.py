@@ -218,7 +218,8 @@ class BiEncoder(nn.Module):
         for rows, _, result in run(self.forward, tokens, self.device, batch_tokens, batch_size, show_progress_bar):
             vectors[rows] = result.float().cpu().numpy()
         vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
-        finished = finish(vectors, truncate_dim or self.truncate_dim, normalize_embeddings, precision, self.ranges)
+        size = self.truncate_dim if truncate_dim is None else truncate_dim
+        finished = finish(vectors, size, normalize_embeddings, precision, self.ranges)
         output = finished[0] if isinstance(sentences, str) else finished
         return torch.from_numpy(output).to(self.device) if convert_to_tensor else output
 
