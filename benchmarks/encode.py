@@ -1,14 +1,12 @@
 """How fast texts become vectors, beside sentence-transformers on the same model, in one process, in turn.
 
 Measured: throughput on short sentences and on mixed texts, the share of the machine's own matrix-multiply peak,
-the time from a cold process to the first vector, and the memory a stream of a million lines needs.
+and the time from a cold process to the first vector.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -52,9 +50,7 @@ def contestants(folder: str, texts: list[str]) -> dict[str, Callable[[Sequence[s
     return {
         OURS: lambda texts: ours.encode(texts, on_truncate="ignore"),
         DEFAULT: lambda texts: theirs.encode(texts),
-        f"sentence-transformers (batch {best_size}, its best here)": lambda texts: theirs.encode(
-            texts, batch_size=best_size
-        ),
+        "sentence-transformers (its best batch size)": lambda texts: theirs.encode(texts, batch_size=best_size),
         **runtimes(folder, theirs),
     }
 
@@ -77,25 +73,6 @@ def cold_start(folder: str) -> dict[str, float]:
         return lambda: subprocess.run([sys.executable, "-c", code.format(folder=folder)], check=True)
 
     return race({name: start(code) for name, code in COLD.items()}, ROUNDS)
-
-
-def stream_memory(lines: int) -> float:
-    """MB above the loaded model at the peak of a stream over many short lines, in a process of its own."""
-    code = f"import encode; encode.report_stream({lines})"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=RESULTS.parent)
-    return float(done.stdout)
-
-
-def report_stream(lines: int) -> None:
-    model = BiEncoder.from_pretrained()
-    model.encode(["one text, so that everything is loaded"])
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    rows = 0
-    for _, vectors in model.encode_stream(f"{number}" for number in range(lines)):
-        rows += len(vectors)
-    if rows != lines:
-        raise SystemExit(f"{rows} vectors of {lines} lines")
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 
 
 def table(results: dict[str, dict[str, float]]) -> str:
@@ -129,15 +106,11 @@ def plot(results: dict[str, dict[str, float]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stream-lines", type=int, default=1_000_000)
-    lines = parser.parse_args().stream_lines
     folder = str(hub.resolve(None))
     sets = text_sets()
     results = {name: throughput(folder, texts) for name, texts in sets.items()}
     share = max(speed(BiEncoder.from_pretrained(folder), sets["sts"][:600]).share for _ in range(3))
     cold = cold_start(folder)
-    memory = stream_memory(lines)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "encode.md").write_text(table(results), encoding="utf-8")
     plot(results)
@@ -152,9 +125,8 @@ def main() -> None:
             "encode_best_peer_mixed": (others["mixed"] / results["mixed"][OURS], 1.0),
             "encode_share_of_peak": (share, 0.8),
             "cold_first_vector": (cold[DEFAULT] / cold[OURS], 2.0),
-            "stream_megabytes": (memory, 200.0),
         },
-        {"seconds": results, "cold_seconds": cold, "torch": torch.__version__, "stream_lines": lines},
+        {"seconds": results, "cold_seconds": cold, "torch": torch.__version__},
     )
 
 

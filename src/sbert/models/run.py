@@ -38,13 +38,20 @@ def run(
     """Row numbers, batch and result of every batch, in the order in which they get done."""
     total = int(tokens.lengths.sum())
     threads = thread_count() if device.type == "cpu" else 1
-    share = max(_SMALLEST_SHARE, math.ceil(total / threads))
-    work = list(batches(tokens, min(batch_tokens, share) if threads > 1 else batch_tokens, batch_size))
+    work = list(batches(tokens, _budget(total, batch_tokens, threads), batch_size))
     done = _in_parallel(forward, work) if threads > 1 and len(work) > 1 else _one_by_one(forward, work)
     with TokenProgress(total, show_progress_bar) as progress:
         for rows, batch, result in done:
             progress.add(len(batch.input_ids))
             yield rows, batch, result
+
+
+def _budget(total: int, batch_tokens: int, threads: int) -> int:
+    """A token budget that gives every core equally many batches, so that none waits long for the last one."""
+    if threads == 1:
+        return batch_tokens
+    rounds = max(1, math.ceil(total / (batch_tokens * threads)))
+    return min(batch_tokens, max(_SMALLEST_SHARE, math.ceil(total / (rounds * threads))))
 
 
 def thread_count() -> int:

@@ -1,0 +1,30 @@
+"""The memory that a stream of a million short lines needs above the loaded model, at its peak."""
+
+from __future__ import annotations
+
+import resource
+
+from sidebyside import finish
+
+from sbert import BiEncoder
+
+LINES = 1_000_000
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    model = BiEncoder.from_pretrained()
+    model.encode(["one text, so that everything is loaded"])
+    before = peak_megabytes()
+    rows = 0
+    for _, vectors in model.encode_stream(str(number) for number in range(LINES)):
+        rows += len(vectors)
+    assert rows == LINES
+    finish("stream", {"stream_megabytes": (peak_megabytes() - before, 200.0)}, {"lines": LINES, "loaded": before})
+
+
+if __name__ == "__main__":
+    main()
