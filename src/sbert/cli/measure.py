@@ -92,7 +92,7 @@ def speed(encoder: BiEncoder, texts: list[str]) -> Speed:
     """Tokens a second, measured in turn with the machine's own peak, so that both see the same load."""
     tokens = encoder.tokenize(texts)
     count = int(tokens.lengths.sum())
-    flops = _flops(encoder, tokens)
+    work = flops(encoder, tokens)
     matrix = torch.rand(_SIZE, _SIZE, device=encoder.device)
     encoding: list[float] = []
     multiplying: list[float] = []
@@ -104,7 +104,7 @@ def speed(encoder: BiEncoder, texts: list[str]) -> Speed:
         encoding.append(time.perf_counter() - begin)
     return Speed(
         tokens_per_second=count / min(encoding),
-        flops_per_token=flops / count,
+        flops_per_token=work / count,
         peak=2 * _SIZE**3 / min(multiplying),
     )
 
@@ -115,7 +115,7 @@ def _seconds_to_multiply(matrix: torch.Tensor) -> float:
     return time.perf_counter() - begin
 
 
-def _flops(encoder: BiEncoder, tokens: Tokens) -> int:
+def flops(encoder: BiEncoder, tokens: Tokens) -> int:
     """Counted at every linear layer as it runs (some share their weights, some see one token only), plus attention."""
     counts: list[int] = []
 

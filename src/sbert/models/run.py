@@ -48,7 +48,7 @@ def run(
 
 def _budget(total: int, batch_tokens: int, threads: int) -> int:
     """A token budget that gives every core equally many batches, so that none waits long for the last one."""
-    if threads == 1:
+    if threads == 1 or batch_tokens < 1:  # which is refused further on
         return batch_tokens
     rounds = max(1, math.ceil(total / (batch_tokens * threads)))
     return min(batch_tokens, max(_SMALLEST_SHARE, math.ceil(total / (rounds * threads))))
