@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -74,10 +74,3 @@ class EncodeOptions(TypedDict, total=False):
     precision: Precision
     show_progress_bar: bool
     on_truncate: OnTruncate
-
-
-class Encoder(Protocol):
-    """Anything that turns texts into vectors: what search and evaluation ask of a model."""
-
-    def encode(self, sentences: list[str], /) -> FloatArray:
-        """(N, D) float32, one row per text."""

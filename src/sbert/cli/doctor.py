@@ -8,12 +8,12 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from sbert.cli import files, show
-from sbert.cli.options import Json
+from sbert.cli.options import Json, ModelArgument
 from sbert.errors import SbertError
 
 if TYPE_CHECKING:
@@ -34,12 +34,7 @@ class Finding(NamedTuple):
 
 
 def doctor(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."
-        ),
-    ] = None,
+    name: ModelArgument = None,
     json: Json = False,
 ) -> None:
     """Check the installation, the model's vectors and this machine's speed; exit code 1 if a check fails."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from sbert.cli import show
-from sbert.cli.options import Json
+from sbert.cli.options import Json, ModelArgument
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,12 +20,7 @@ _BY_LENGTH = (
 
 
 def info(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."
-        ),
-    ] = None,
+    name: ModelArgument = None,
     json: Json = False,
 ) -> None:
     """Show what a model is made of and how it runs here."""

@@ -12,6 +12,10 @@ ModelName = Annotated[
         "--model", "-m", help="Folder, installed model package or hub name; the embedded model unless named."
     ),
 ]
+ModelArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."),
+]
 Column = Annotated[
     str | None,
     typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),
