@@ -34,6 +34,7 @@ import os, signal, sys
 import numpy as np
 from sbert.cli.main import main
 from sbert.nn.transformer import Transformer
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
 moment, sys.argv = sys.argv[1], ["sbert", *sys.argv[2:]]
 save, forward = np.save, Transformer.forward
 def half(file, vectors):
