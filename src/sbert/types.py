@@ -5,9 +5,10 @@ Letters in shape comments: B texts in a batch, T tokens of a batch, H hidden siz
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ Pooling = Literal["mean", "max", "cls", "mean_sqrt_len", "weightedmean", "lastto
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
 OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
+LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
 
 
 class Group(NamedTuple):
@@ -74,3 +76,11 @@ class EncodeOptions(TypedDict, total=False):
     precision: Precision
     show_progress_bar: bool
     on_truncate: OnTruncate
+
+
+class Encoder(Protocol):
+    """Whatever turns texts into vectors: all that evaluation and search ask of a model."""
+
+    def encode(self, sentences: Sequence[str], *, on_truncate: OnTruncate = "warn") -> Array:
+        """(N, D), one vector per text."""
+        ...

@@ -122,6 +122,8 @@ def test_column(tmp_path, header, asked, chosen):
         ("a.parquet", "하나\n", r"cannot be read as parquet"),
         ("a.docx", "하나\n", r"'\.docx', but must end in \.txt, \.tsv, \.csv, \.jsonl, \.parquet .*--format"),
         ("a.parquet.gz", "하나\n", r"'\.parquet\.gz', but must end in"),
+        ("a.json", "[]", r"'\.json', but must end in"),
+        ("sts-dev.csv", "a\tb\tc\td\t2.5\t하나\t둘\n", r"columns 'genre', .*'sentence1', 'sentence2'; say which"),
     ],
 )
 def test_damage_is_named(tmp_path, name, content, message):

@@ -1,0 +1,184 @@
+"""Draws the rows of every batch. Knows row numbers and which texts are equal: no tokens, no model.
+
+What is drawn is a pure function of the data, the seed and the epoch, so a place in it is two numbers: a run that goes
+on from a cursor sees exactly what it would have seen without the interruption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Literal, get_args
+
+import numpy as np
+
+from sbert.data.columns import Columns
+from sbert.errors import BadInput, check_option
+from sbert.types import IntArray
+
+Kind = Literal["shuffled", "no-duplicates", "by-label"]
+Mix = Literal["round-robin", "proportional"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place between two batches."""
+
+    epoch: int = 0
+    batch: int = 0
+    """How many batches of the epoch lie behind."""
+
+
+def batches(
+    columns: Columns, batch_size: int, seed: int, epoch: int, kind: Kind = "shuffled", drop_last: bool = False
+) -> Iterator[IntArray]:
+    """The row numbers of each batch of one epoch.
+
+    Args:
+        columns: the data set.
+        batch_size: rows in a batch.
+        seed: draws the order, together with ``epoch``.
+        epoch: counted from 0.
+        kind: "shuffled": every row once. "no-duplicates": every row once, and no text twice in a batch, so that no
+            negative of a batch is a positive; the last batches may be small. "by-label": as many rows of a label as
+            make pairs, so that every row has a partner of its label, and labels spread evenly over the batches.
+        drop_last: leave out batches with fewer than ``batch_size`` rows.
+    """
+    check_option("kind", kind, get_args(Kind))
+    if batch_size < 1 or seed < 0 or epoch < 0:
+        got = f"batch_size is {batch_size}, seed {seed} and epoch {epoch}"
+        raise BadInput(f"{got}, but must be at least 1, 0 and 0")
+    generator = _generator(seed, epoch)
+    if kind == "no-duplicates":
+        rows, ends = _no_duplicates(columns, batch_size, generator)
+    else:
+        rows = _by_label(columns, batch_size, generator) if kind == "by-label" else generator.permutation(len(columns))
+        ends = np.arange(batch_size, len(rows) + batch_size, batch_size)
+    for batch in np.split(rows, ends[:-1]) if len(rows) else []:
+        if len(batch) == batch_size or not drop_last:
+            yield batch
+
+
+def mixed(
+    datasets: Sequence[Columns],
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    kind: Kind = "shuffled",
+    mix: Mix = "proportional",
+) -> Iterator[tuple[int, IntArray]]:
+    """The batches of one epoch over several data sets: which one, and its row numbers.
+
+    ``mix`` is "proportional": every batch of every data set once, drawn by how many each has; or "round-robin": one of
+    each in turn, until the one with the fewest batches has no more.
+    """
+    check_option("mix", mix, get_args(Mix))
+    # Every data set has its own seed, so that two of equal size are not shuffled alike.
+    drawn = [list(batches(columns, batch_size, seed + number, epoch, kind)) for number, columns in enumerate(datasets)]
+    sizes = [len(parts) for parts in drawn]
+    if mix == "round-robin":
+        order = np.tile(np.arange(len(sizes)), min(sizes, default=0))
+    else:
+        order = _generator(seed + len(sizes), epoch).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    rest = [iter(parts) for parts in drawn]
+    for number in order.tolist():
+        yield number, next(rest[number])
+
+
+class Sampler:
+    """Batches of one or several data sets without end, from any place on."""
+
+    def __init__(
+        self,
+        datasets: Sequence[Columns],
+        batch_size: int,
+        seed: int,
+        kind: Kind = "shuffled",
+        mix: Mix = "proportional",
+    ) -> None:
+        self.datasets, self.batch_size, self.seed, self.kind, self.mix = tuple(datasets), batch_size, seed, kind, mix
+        self._kept: dict[int, list[tuple[int, IntArray]]] = {}  # the epoch drawn last: it is counted, then seen
+        self.steps_per_epoch = self.steps(0)
+        """Batches of the first epoch; others may differ by a few, with "no-duplicates" only."""
+
+    def steps(self, epoch: int) -> int:
+        """How many batches an epoch has."""
+        return len(self._drawn(epoch))
+
+    def from_(self, cursor: Cursor) -> Iterator[tuple[Cursor, int, IntArray]]:
+        """On and on through the epochs: the place after the batch, which data set, and its row numbers."""
+        start = cursor.batch
+        for epoch in count(cursor.epoch):
+            drawn = self._drawn(epoch)
+            if start > len(drawn):
+                raise BadInput(f"{cursor} lies behind the {len(drawn)} batches of its epoch; it belongs to other data")
+            for batch, (number, rows) in enumerate(drawn[start:], start + 1):
+                yield Cursor(epoch, batch) if batch < len(drawn) else Cursor(epoch + 1), number, rows
+            start = 0
+
+    def _drawn(self, epoch: int) -> list[tuple[int, IntArray]]:
+        if epoch not in self._kept:
+            self._kept = {epoch: list(mixed(self.datasets, self.batch_size, self.seed, epoch, self.kind, self.mix))}
+        if not self._kept[epoch]:
+            rows = [len(columns) for columns in self.datasets]
+            raise BadInput(f"data sets of {rows} rows make no batch ({self.kind}, {self.mix}); give more rows")
+        return self._kept[epoch]
+
+
+def _generator(seed: int, epoch: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64((seed, epoch)))
+
+
+def _by_label(columns: Columns, batch_size: int, generator: np.random.Generator) -> IntArray:
+    """Rows two by two of one label; of a label with an odd number, each epoch leaves out another row."""
+    if columns.labels is None or columns.label_kind not in ("class", "binary"):
+        raise BadInput(f"{columns.name} has labels of kind {columns.label_kind!r}, but 'by-label' needs classes")
+    if batch_size < 4 or batch_size % 2:
+        raise BadInput(f"batch_size is {batch_size}, but 'by-label' needs an even number from 4 on")
+    order = generator.permutation(len(columns))
+    order = order[np.argsort(columns.labels[order], kind="stable")]
+    _, starts, sizes = np.unique(columns.labels[order], return_index=True, return_counts=True)
+    place = np.arange(len(order)) - np.repeat(starts, sizes)  # of each row among those of its label
+    paired = place < np.repeat(sizes // 2 * 2, sizes)
+    pairs, number = order[paired].reshape(-1, 2), place[paired][::2] // 2
+    # Each label goes from 0 to 1 in even steps, so that any stretch of the line holds all labels by their share.
+    position = (number + generator.random(len(pairs))) / np.repeat(sizes // 2, sizes // 2)
+    return pairs[np.argsort(position, kind="stable")].ravel()
+
+
+def _no_duplicates(columns: Columns, batch_size: int, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Rows batch by batch, and where each batch ends.
+
+    Every row goes into the first batch that has room and comes after all batches with one of its texts.
+    """
+    order = generator.permutation(len(columns))
+    texts = [columns.texts[name] for name in columns.texts]
+    after: dict[str, int] = {}  # the first batch behind the last one with this text
+    sizes: list[int] = []
+    room: list[int] = []  # of a full batch: a later one that may have room; of any other: itself
+    chosen = np.empty(len(order), np.int64)
+    for place, row in enumerate(order.tolist()):
+        own = [column[row] for column in texts]
+        batch = _with_room(room, max([after.get(text, 0) for text in own]))
+        if batch == len(sizes):
+            sizes.append(0)
+            room.append(batch)
+        sizes[batch] += 1
+        if sizes[batch] == batch_size:
+            room[batch] = batch + 1
+        for text in own:
+            after[text] = batch + 1
+        chosen[place] = batch
+    return order[np.argsort(chosen, kind="stable")], np.cumsum(sizes)
+
+
+def _with_room(room: list[int], batch: int) -> int:
+    """The first batch from ``batch`` on that has room; shortens the way to it for those who ask next."""
+    way = []
+    while batch < len(room) and room[batch] != batch:
+        way.append(batch)
+        batch = room[batch]
+    for full in way:
+        room[full] = batch
+    return batch

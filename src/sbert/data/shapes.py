@@ -1,0 +1,115 @@
+"""Recognises what a file holds by the names of its columns. Knows names only: no values, no files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+from sbert.errors import BadInput, BadOption, check_option
+from sbert.types import LabelKind
+
+ShapeName = Literal["triplets", "sts", "nli", "pairs", "texts"]
+
+_TWO = (("premise", "hypothesis"), ("sentence1", "sentence2"), ("text", "text2"))
+_PAIR = (("anchor", "positive"), ("query", "positive"), ("question", "answer"))
+_NEGATIVE = re.compile(r"negative(?:_(\d+))?")
+
+
+class Shape(NamedTuple):
+    """The usual names of columns that belong together."""
+
+    texts: tuple[tuple[str, ...], ...]
+    """Any one of these groups."""
+    labels: tuple[str, ...] = ()
+    """Any one of these, the first that there is."""
+    needs_label: bool = False
+    negatives: bool = False
+    """With at least one column negative, negative_1, negative_2, ..."""
+
+    def __str__(self) -> str:
+        last = ("negative",) if self.negatives else self.labels[-1:] if self.needs_label else ()
+        return " or ".join("/".join((*group, *last)) for group in self.texts)
+
+
+class Layout(NamedTuple):
+    """Which columns of a file to take."""
+
+    texts: tuple[str, ...]
+    label: str | None
+    kind: LabelKind | None
+    """None where only the values tell."""
+    no_gold: tuple[object, ...]
+    """What stands in the place of a label where the annotators did not agree."""
+
+
+# In the order in which they are tried.
+SHAPES: dict[ShapeName, Shape] = {
+    "triplets": Shape(_PAIR, negatives=True),
+    "sts": Shape(_TWO, ("score",), needs_label=True),
+    "nli": Shape(_TWO, ("gold_label", "label"), needs_label=True),
+    "pairs": Shape(_PAIR, ("label",)),
+    "texts": Shape((("text",), ("sentence",)), ("label",)),
+}
+
+
+def recognise(
+    available: Sequence[str],
+    name: str,
+    shape: ShapeName | None = None,
+    columns: Sequence[str] | None = None,
+    label: str | None = None,
+) -> Layout:
+    """The columns to take from those ``available`` in the file ``name``.
+
+    Args:
+        available: all columns of the file.
+        name: what to call the file in messages.
+        shape: a key of SHAPES; without it, the first one that fits.
+        columns: the columns of texts, whatever their names.
+        label: the column of labels, whatever its name.
+
+    >>> recognise(["gold_label", "sentence1", "sentence2"], "snli_1.0_train.txt").texts
+    ('sentence1', 'sentence2')
+    """
+    if shape is not None:
+        check_option("shape", shape, get_args(ShapeName))
+    for asked in [*(columns or ()), *([label] if label is not None else [])]:
+        if asked not in available:
+            raise BadOption(f"the column for {name}", asked, available)
+    for candidate in SHAPES if shape is None else (shape,):
+        if shape is None and candidate == "sts" and label not in (None, "score"):
+            continue  # a label of another name is a score only where the caller says so
+        if layout := _fit(candidate, available, columns, label):
+            return layout
+    wanted = SHAPES if shape is None else {shape: SHAPES[shape]}
+    raise BadInput(
+        f"{name} has the columns {', '.join(map(repr, available))}, but needs those of a shape: "
+        f"{'; '.join(f'{key} ({value})' for key, value in wanted.items())}; or name them with columns and label"
+    )
+
+
+def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | None, label: str | None) -> Layout | None:
+    shape = SHAPES[name]
+    texts = _texts(shape, available) if columns is None else _named(shape, columns)
+    if label is None:
+        label = next((column for column in shape.labels if column in available), None)
+    if not texts or (shape.needs_label and label is None):
+        return None
+    kind: LabelKind | None = "none" if label is None else "score" if name == "sts" else None
+    # Files of the Hugging Face hub write the number -1 where SNLI writes "-".
+    return Layout(texts, label, kind, ("-", "", None, -1) if name == "nli" else ("-", "", None))
+
+
+def _texts(shape: Shape, available: Sequence[str]) -> tuple[str, ...]:
+    texts = next((group for group in shape.texts if set(group) <= set(available)), ())
+    if not shape.negatives:
+        return texts
+    numbers = {column: int(match[1] or 0) for column in available if (match := _NEGATIVE.fullmatch(column))}
+    return (*texts, *sorted(numbers, key=numbers.__getitem__)) if texts and numbers else ()
+
+
+def _named(shape: Shape, columns: Sequence[str]) -> tuple[str, ...]:
+    size = len(shape.texts[0])
+    fits = len(columns) > size if shape.negatives else len(columns) == size
+    return tuple(columns) if fits else ()
