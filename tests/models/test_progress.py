@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from sbert.models import progress
-from sbert.models.progress import TokenProgress
+from sbert.models.progress import Progress
 
 
 class Clock:
@@ -27,7 +27,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_log_line_every_half_minute(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO), TokenProgress(4000, show=True) as bar:
+    with caplog.at_level(logging.INFO), Progress(4000, "tokens", show=True) as bar:
         for clock.now in (110.0, 140.0, 150.0, 180.0):
             bar.add(1000)
     assert [record.message for record in caplog.records] == [
@@ -39,7 +39,7 @@ def test_a_log_line_every_half_minute(clock: Clock, caplog: pytest.LogCaptureFix
 def test_silence_unless_asked(
     clock: Clock, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with caplog.at_level(logging.INFO), TokenProgress(10, show=False) as bar:
+    with caplog.at_level(logging.INFO), Progress(10, "tokens", show=False) as bar:
         clock.now += 100
         bar.add(10)
     assert not caplog.records

@@ -179,7 +179,7 @@ class BiEncoder(nn.Module):
         *,
         prompt_name: str | None = None,
         prompt: str | None = None,
-        batch_tokens: int = 2048,
+        batch_tokens: int = 1024,
         batch_size: int | None = None,
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
@@ -255,7 +255,7 @@ class BiEncoder(nn.Module):
             yield range(start, start + len(part)), self.encode(part, **options)
             start += len(part)
 
-    def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 2048) -> list[FloatArray]:
+    def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 1024) -> list[FloatArray]:
         """The last hidden states of every text's tokens, special tokens included: N arrays (tokens, H)."""
         texts = check_texts(sentences)
         tokens = self.tokenizer(texts)

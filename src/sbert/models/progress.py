@@ -13,17 +13,31 @@ _LOG_EVERY_SECONDS = 30.0
 logger = logging.getLogger(__name__)
 
 
-class TokenProgress:
-    """Counts tokens, which cost about equally much each, so that the remaining time is true."""
+class Progress:
+    """Counts things that cost about equally much each, such as tokens, so that the remaining time is true.
 
-    def __init__(self, tokens: int, show: bool) -> None:
-        self._total = tokens
-        self._done = 0
+    Args:
+        total: how many there are.
+        unit: what they are, in the plural.
+        show: whether to show anything at all.
+        done: how many of them lie behind already.
+    """
+
+    def __init__(self, total: int, unit: str, show: bool, done: int = 0) -> None:
+        self._total, self._unit = total, unit
+        self._before = self._done = done
         self._start = self._logged = time.monotonic()
         self._log = show and not sys.stderr.isatty()
-        self._bar = tqdm(total=tokens, unit="tok", unit_scale=True, disable=not show or self._log)
+        self._bar = tqdm(
+            total=total,
+            unit=f" {unit}",
+            unit_scale=total > 10_000,
+            disable=not show or self._log,
+            initial=done,
+            smoothing=0,
+        )
 
-    def __enter__(self) -> TokenProgress:
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(
@@ -31,12 +45,14 @@ class TokenProgress:
     ) -> None:
         self._bar.close()
 
-    def add(self, tokens: int) -> None:
-        """So many more tokens are done."""
-        self._done += tokens
-        self._bar.update(tokens)
+    def add(self, more: int, note: str = "") -> None:
+        """So many more are done; ``note`` says what else there is to say."""
+        self._done += more
+        self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(more)
         now = time.monotonic()
         if self._log and now - self._logged >= _LOG_EVERY_SECONDS:
             self._logged = now
-            remaining = (now - self._start) * (self._total - self._done) / self._done
-            logger.info("%s of %s tokens, %.0f s to go", f"{self._done:,}", f"{self._total:,}", remaining)
+            remaining = (now - self._start) * (self._total - self._done) / (self._done - self._before)
+            so_far = f"{self._done:,} of {self._total:,} {self._unit}, {remaining:.0f} s to go"
+            logger.info("%s", f"{so_far}; {note}" if note else so_far)

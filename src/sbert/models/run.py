@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from sbert.models.progress import TokenProgress
+from sbert.models.progress import Progress
 from sbert.text import Tokens, batches
 from sbert.types import Batch, IntArray
 
@@ -40,7 +40,7 @@ def run(
     threads = thread_count() if device.type == "cpu" else 1
     work = list(batches(tokens, _budget(total, batch_tokens, threads), batch_size))
     done = _in_parallel(forward, work) if threads > 1 and len(work) > 1 else _one_by_one(forward, work)
-    with TokenProgress(total, show_progress_bar) as progress:
+    with Progress(total, "tokens", show_progress_bar) as progress:
         for rows, batch, result in done:
             progress.add(len(batch.input_ids))
             yield rows, batch, result

@@ -37,14 +37,13 @@ def attend(
         window: tokens further apart than this do not see each other.
     """
     pieces = []
-    start = 0
-    for group in groups:
-        stop = start + group.texts * group.length
-        q, k, v = (x[start:stop].unflatten(0, group).transpose(1, 2) for x in (query, key, value))
+    sizes = [group.texts * group.length for group in groups]
+    # Split once: the gradient of many slices would be as many tensors of the whole size.
+    for group, *parts in zip(groups, *(x.split(sizes) for x in (query, key, value)), strict=True):
+        q, k, v = (part.unflatten(0, group).transpose(1, 2) for part in parts)
         mask = _band(group.length, window, query.device)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
         pieces.append(attended.transpose(1, 2).flatten(0, 1))
-        start = stop
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
