@@ -59,6 +59,18 @@ def test_first_position_and_room(load: Callable[[str], Foreign], architecture: s
         assert transformer(make_batch([128])).shape == (128, 32)
 
 
+@pytest.mark.parametrize("architecture", BY_LENGTH)
+def test_bits_do_not_depend_on_the_place_in_memory(load: Callable[[str], Foreign], architecture: str) -> None:
+    """Two heads and odd lengths: the scores of every second text begin at an odd address."""
+    transformer = load(architecture)
+    for length in (1, 3, 5, 7, 9, 11):
+        batch = make_batch([length] * 4)
+        with torch.inference_mode():
+            together = transformer(batch).split(length)
+            for ids, expected in zip(torch.from_numpy(batch.input_ids).split(length), together, strict=True):
+                assert torch.equal(transformer(Batch(ids.numpy(), (length,))), expected)
+
+
 @pytest.mark.parametrize("architecture", ["bert", "modernbert", "mpnet"])
 @settings(max_examples=15, deadline=None)
 @given(st.data())
