@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
+PROOFS := $(sort $(wildcard proofs/*.py))
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
@@ -21,8 +22,9 @@ demo: $(VENV)/.core ## show what it does, in a minute, with no network
 test: $(VENV)/.dev ## run the quick tests and the examples in docstrings
 	@$(OFFLINE) $(BIN)/python -m pytest
 
-prove: $(VENV)/.dev ## run the slow tests
+prove: $(VENV)/.dev ## run the slow tests, and train to a score in English and in Korean
 	@$(OFFLINE) $(BIN)/python -m pytest -m slow
+	@set -e; for file in $(PROOFS); do echo "== $$file"; PYTHONPATH=benchmarks $(OFFLINE) $(BIN)/python $$file; done
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check

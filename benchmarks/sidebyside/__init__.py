@@ -36,9 +36,18 @@ def seconds(work: Callable[[], object]) -> float:
 
 def data_folder() -> Path:
     """Where the data sets are: the setting SBERT_DATA, or shared/data beside the project."""
-    folder = Path(os.environ.get("SBERT_DATA") or ROOT.parent / "shared" / "data")
+    return _folder("SBERT_DATA", "data")
+
+
+def model_folder() -> Path:
+    """Where raw models to train are: the setting SBERT_MODELS, or shared/models beside the project."""
+    return _folder("SBERT_MODELS", "models")
+
+
+def _folder(setting: str, name: str) -> Path:
+    folder = Path(os.environ.get(setting) or ROOT.parent / "shared" / name)
     if not folder.is_dir():
-        raise SystemExit(f"no folder {folder}: set SBERT_DATA to the folder of the data sets")
+        raise SystemExit(f"no folder {folder}: set {setting} to the folder of the {name}")
     return folder
 
 

@@ -13,6 +13,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sbert import evaluate as evaluate
+    from sbert import losses as losses
+    from sbert.data import Columns as Columns
     from sbert.errors import SbertError as SbertError
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from sbert.nn.heads import Normalize as Normalize
     from sbert.search.exact import most_similar_pairs as most_similar_pairs
     from sbert.search.exact import semantic_search as semantic_search
+    from sbert.train.config import TrainConfig as TrainConfig
+    from sbert.train.trainer import Trainer as Trainer
     from sbert.types import Hit as Hit
     from sbert.types import Pair as Pair
 
@@ -30,6 +35,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Backbone": "sbert.models.backbone",
     "BiEncoder": "sbert.models.bi",
+    "Columns": "sbert.data",
     "Dense": "sbert.nn.heads",
     "Dropout": "sbert.nn.heads",
     "Hit": "sbert.types",
@@ -37,6 +43,8 @@ _HOME = {
     "Normalize": "sbert.nn.heads",
     "Pair": "sbert.types",
     "SbertError": "sbert.errors",
+    "TrainConfig": "sbert.train.config",
+    "Trainer": "sbert.train.trainer",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -44,6 +52,7 @@ _HOME = {
 __all__ = [
     "Backbone",
     "BiEncoder",
+    "Columns",
     "Dense",
     "Dropout",
     "Hit",
@@ -51,12 +60,21 @@ __all__ = [
     "Normalize",
     "Pair",
     "SbertError",
+    "TrainConfig",
+    "Trainer",
+    "evaluate",
+    "losses",
     "most_similar_pairs",
     "semantic_search",
 ]
 
 
+_ROOMS = {"evaluate", "losses"}
+
+
 def __getattr__(name: str) -> object:
+    if name in _ROOMS:
+        return import_module(f"sbert.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'sbert' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -9,7 +9,12 @@
     ├── ModelNotFound (OSError)        no folder, installed package or hub repository of that name
     ├── BadModel (ValueError)          a model folder that is damaged or that asks for something unknown
     │   └── SelfCheckFailed            the vectors differ from those stored with the model
-    └── NotCalibrated (RuntimeError)   int8 or uint8 asked of a model that has no ranges yet
+    ├── NotCalibrated (RuntimeError)   int8 or uint8 asked of a model that has no ranges yet
+    └── TrainingStopped (RuntimeError) a training run that cannot go on
+        ├── RunInUse                   another process trains in the same folder
+        ├── CannotResume               the checkpoints there belong to another run, or none is whole
+        ├── CheckpointNotSaved         the disk is full or gone; the checkpoint before is intact
+        └── Diverged                   the loss is no longer a number
 """
 
 from __future__ import annotations
@@ -57,6 +62,26 @@ class SelfCheckFailed(BadModel):
 
 class NotCalibrated(SbertError, RuntimeError):
     """int8 or uint8 asked of a model whose ranges have not been calibrated."""
+
+
+class TrainingStopped(SbertError, RuntimeError):
+    """A training run that cannot go on."""
+
+
+class RunInUse(TrainingStopped):
+    """Another process trains in the same folder."""
+
+
+class CannotResume(TrainingStopped):
+    """The checkpoints in a folder belong to another run, or none of them is whole."""
+
+
+class CheckpointNotSaved(TrainingStopped):
+    """A checkpoint could not be written; the one before is intact."""
+
+
+class Diverged(TrainingStopped):
+    """The loss is no longer a number."""
 
 
 def check_option(name: str, value: str, valid: Collection[str]) -> None:

@@ -18,7 +18,7 @@ HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"
 HELP = """
 import json, sys
 from sbert.cli.main import main
-for verb in ["encode", "similarity", "search", "pairs", "info", "doctor", "demo"]:
+for verb in ["encode", "similarity", "search", "pairs", "train", "info", "doctor", "demo"]:
     sys.argv = ["sbert", verb, "--help"]
     try:
         main()

@@ -147,6 +147,7 @@ def test_score_range(write):
         ("anchor positive negative", ["anchor", "positive", "negative"]),
         ("negative_10 negative_2 positive other anchor", ["anchor", "positive", "negative_2", "negative_10"]),
         ("query positive negative negative_1", ["query", "positive", "negative", "negative_1"]),
+        ("Sentence1 Sentence2 Sentence3", ["Sentence1", "Sentence2", "Sentence3"]),
         ("positive anchor", ["anchor", "positive"]),
         ("id query positive", ["query", "positive"]),
         ("answer question", ["question", "answer"]),

@@ -132,6 +132,18 @@ def test_folder(tmp_path, convert, asked):
     assert asked == []
 
 
+def test_folder_of_a_run_means_its_model(tmp_path, asked):
+    run = tmp_path / "runs" / "한국어"
+    (run / "model").mkdir(parents=True)
+    assert resolve(run) == run  # any folder may have one of that name
+    (run / "run.json").write_text("{}")
+    assert resolve(run) == run / "model"
+    assert resolve(f"{run}/model") == run / "model"
+    (run / "model").rmdir()
+    assert resolve(run) == run  # nothing is trained yet
+    assert asked == []
+
+
 def test_folder_beats_every_other_meaning(tmp_path, monkeypatch, asked):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "all-MiniLM-L6-v2").mkdir()

@@ -18,6 +18,7 @@ from sbert.cli.info import info
 from sbert.cli.pairs import pairs
 from sbert.cli.search import search
 from sbert.cli.similarity import similarity
+from sbert.cli.train import train
 from sbert.errors import SbertError
 
 _INTERRUPTED = 130  # as a shell reports a program that SIGINT ended
@@ -50,7 +51,7 @@ def guarded(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
             _discard_output()
             raise typer.Exit(1) from None
         except Exception as error:
-            if isinstance(error, typer.Exit) or os.environ.get("SBERT_TRACEBACK"):
+            if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
                 raise
             show.note(f"error: {_sentence(error)}", "red")
             raise typer.Exit(1) from None
@@ -86,5 +87,5 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, info, doctor, demo):
+for _verb in (encode, similarity, search, pairs, train, info, doctor, demo):
     app.command()(guarded(_verb))

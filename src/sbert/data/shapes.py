@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from sbert.errors import BadInput, BadOption, check_option
 from sbert.types import LabelKind
 
-ShapeName = Literal["triplets", "sts", "nli", "pairs", "texts"]
+ShapeName = Literal["triplets", "sections", "sts", "nli", "pairs", "texts"]
 
 _TWO = (("premise", "hypothesis"), ("sentence1", "sentence2"), ("text", "text2"))
 _PAIR = (("anchor", "positive"), ("query", "positive"), ("question", "answer"))
@@ -46,6 +46,7 @@ class Layout(NamedTuple):
 # In the order in which they are tried.
 SHAPES: dict[ShapeName, Shape] = {
     "triplets": Shape(_PAIR, negatives=True),
+    "sections": Shape((("Sentence1", "Sentence2", "Sentence3"),)),
     "sts": Shape(_TWO, ("score",), needs_label=True),
     "nli": Shape(_TWO, ("gold_label", "label"), needs_label=True),
     "pairs": Shape(_PAIR, ("label",)),

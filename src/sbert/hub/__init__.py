@@ -1,5 +1,6 @@
 """FOLDER <-> PARTS: the only room that knows file names, legacy keys or the network."""
 
+from sbert.hub.files import tidy
 from sbert.hub.find import resolve
 from sbert.hub.layout import read, read_backbone, write
 from sbert.hub.parts import Parts
@@ -13,5 +14,6 @@ __all__ = [
     "read",
     "read_backbone",
     "resolve",
+    "tidy",
     "write",
 ]

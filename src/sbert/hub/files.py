@@ -59,6 +59,15 @@ def whole_folder(target: Path) -> Iterator[Path]:
         raise
 
 
+def tidy(target: Path) -> None:
+    """Undo what a process killed while saving ``target`` left behind; for a folder that nobody else writes to."""
+    for aside in target.parent.glob(f".{target.name}.*.old"):
+        if not target.exists():  # killed between the two renames: the new one was whole, but the old one is at hand
+            aside.rename(target)
+    for draft in target.parent.glob(f".{target.name}.*"):
+        shutil.rmtree(draft, ignore_errors=True)
+
+
 def _check_replaceable(target: Path) -> None:
     if target.exists() and not target.is_dir():
         raise BadInput(f"{target} is a file, but a model is saved as a folder; name another place")

@@ -18,6 +18,7 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
 
     Args:
         name: a folder, a model that came as a package, or a hub name; nothing means the embedded default.
+            The folder of a training run means the model in it.
         revision: branch, tag or commit of a hub repository.
         legacy_weights: fetch ``*.bin`` from the hub too.
     """
@@ -25,12 +26,16 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
         return _by_name(bundled.DEFAULT, revision, legacy_weights)
     folder = Path(name).expanduser()
     if name and folder.is_dir():
-        return folder
+        return folder / "model" if _is_run(folder) else folder
     if folder.is_file():
         raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
     if isinstance(name, Path) or _is_path(name):
         raise ModelNotFound(f"there is no folder {name}; write a hub name as NAME or ORGANISATION/NAME")
     return _by_name(name, revision, legacy_weights)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "run.json").is_file() and (folder / "model").is_dir()
 
 
 def _is_path(name: str) -> bool:

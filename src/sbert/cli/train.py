@@ -1,0 +1,252 @@
+"""``sbert train``: a run file, or a few options, in; a trained model out."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sbert.cli import show
+from sbert.cli.options import Json, ModelName
+from sbert.errors import SbertError
+
+if TYPE_CHECKING:
+    from sbert.train.distributed import Team
+    from sbert.train.preflight import DataFacts, Explanation
+    from sbert.train.run_file import RunFile
+    from sbert.train.trainer import Result, Trainer
+
+_INTERRUPTED = 130
+_LEADER_FIRST_SECONDS = 3.0
+
+
+def train(
+    run: Annotated[
+        Path | None, typer.Argument(metavar="RUN.toml", help="A run file, such as those in recipes/.")
+    ] = None,
+    model: ModelName = None,
+    data: Annotated[list[str] | None, typer.Option(help="File to learn from; may be given again.")] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="softmax, cosine, triplet, info-nce, ...: see docs/losses.md.")
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="The run's folder.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="How often every row is seen.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Rows in one batch.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="The highest.")] = None,
+    warmup_ratio: Annotated[float | None, typer.Option(help="Share of the steps over which it rises.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same weights.")] = None,
+    limit: Annotated[int | None, typer.Option(help="At most so many rows of each file.")] = None,
+    split: Annotated[str | None, typer.Option(help="Rows to learn from, in files with a column 'split'.")] = None,
+    dev: Annotated[str | None, typer.Option(help="File to measure on: pairs with scores, or triplets.")] = None,
+    eval_every: Annotated[int | None, typer.Option(help="Measure every so many steps; else once an epoch.")] = None,
+    checkpoint_every: Annotated[int | None, typer.Option(help="Save every so many steps; else once an epoch.")] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Any setting; may be given again.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint, if any.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what the run would do, and stop.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write figures for TensorBoard too.")] = False,
+    json: Json = False,
+) -> None:
+    """Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both."""
+    if run is None and not (data and loss and output):
+        raise typer.BadParameter("name a run file, or at least --data, --loss and --output")
+    flags = {
+        "model.name": model,
+        "data.train": data,
+        "data.dev": dev,
+        "data.limit": limit,
+        "data.split": split,
+        "loss.name": loss,
+        "train.output_dir": output,
+        "train.epochs": epochs,
+        "train.batch_size": batch_size,
+        "train.learning_rate": learning_rate,
+        "train.warmup_ratio": warmup_ratio,
+        "train.seed": seed,
+        "train.eval_steps": eval_every,
+        "train.checkpoint_steps": checkpoint_every,
+    }
+    from sbert.train.distributed import Team
+
+    team = Team.join()
+    with _one_voice(team):
+        described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
+        trainer = _assemble(described, tensorboard and team.leads)
+        if explain:
+            _explain(trainer, team, json)
+        else:
+            result = _train(trainer, team, resume)
+            if team.leads:
+                _report(trainer, result, json)
+
+
+def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) -> RunFile:
+    """The file, under the options, under every --set."""
+    from sbert.train import settings
+    from sbert.train.run_file import RunFile
+
+    tables = {} if path is None else settings.read(path)
+    if (folder := os.environ.get("SBERT_DATA")) and "folder" not in tables.get("data", {}):
+        tables = settings.put(tables, "data.folder", folder)
+    if "folder" in tables.get("data", {}):
+        flags = {**flags, **_as_typed(flags)}
+    for key, value in flags.items():
+        tables = settings.put(tables, key, value)
+    return RunFile.of(reduce(settings.override, assignments, tables))
+
+
+def _as_typed(flags: dict[str, Any]) -> dict[str, Any]:
+    """A file that the shell would find is meant, wherever the other data is."""
+    found = {key: flags[key] for key in ("data.train", "data.dev") if key in flags}
+    return {
+        key: [_absolute(path) for path in value] if isinstance(value, list) else _absolute(value)
+        for key, value in found.items()
+    }
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute()) if Path(path).is_file() else path
+
+
+def _assemble(described: RunFile, tensorboard: bool) -> Trainer:
+    from sbert.train.run_file import assemble
+
+    if not tensorboard:
+        return assemble(described)
+    from sbert.train.tensorboard import tensorboard as for_tensorboard
+
+    return assemble(described, [for_tensorboard(Path(described.train.output_dir) / "tensorboard")])
+
+
+@contextmanager
+def _one_voice(team: Team) -> Iterator[None]:
+    """Of several processes only the leader speaks."""
+    if team.leads:
+        yield
+        return
+    logging.getLogger("sbert").setLevel(logging.CRITICAL)
+    try:
+        yield
+    except SbertError:
+        # What is wrong is usually wrong for all: the leader says it, and torchrun then ends the others. Whoever is
+        # still there after a while is the only one in trouble.
+        time.sleep(_LEADER_FIRST_SECONDS)
+        raise
+
+
+def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
+    try:
+        return trainer.train(resume, show_progress_bar=True)
+    except KeyboardInterrupt:
+        if team.leads:
+            show.note(_interrupted(trainer))
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def _interrupted(trainer: Trainer) -> str:
+    from sbert.train import checkpoint
+
+    saved = checkpoint.steps(trainer.folder / "checkpoints")
+    so_far = f"interrupted after step {trainer.position.step:,} of {trainer.total_steps:,}"
+    if not saved:
+        return f"{so_far}, before anything was saved; the same command starts again"
+    kept = "which is saved" if saved[0] == trainer.position.step else f"step {saved[0]:,} is saved"
+    return f"{so_far}, {kept}; the same command with --resume goes on from there"
+
+
+def _report(trainer: Trainer, result: Result, json: bool) -> None:
+    metric = trainer.evaluator.primary if trainer.evaluator else None
+    if json:
+        show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
+        return
+    best = "nothing was measured" if metric is None else f"best {metric} {_score(result)}"
+    print(f"{result.steps:,} steps in {_duration(result.seconds)}; {best}")
+    print(f"model   {result.model}")
+    print(f"curve   {trainer.folder / 'run.html'}")
+    print(f'use it  sbert similarity -m {trainer.folder} "A man is eating." "Someone has a meal."')
+
+
+def _score(result: Result) -> str:
+    return "none" if result.best_score is None else f"{result.best_score:.2f} after step {result.best_step:,}"
+
+
+def _duration(seconds: float) -> str:
+    """Short for people.
+
+    >>> _duration(8.25), _duration(754), _duration(8000)
+    ('8.2 s', '12 min 34 s', '2 h 13 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _explain(trainer: Trainer, team: Team, json: bool) -> None:
+    from sbert.train.preflight import explain
+
+    found = explain(trainer)
+    if not team.leads:
+        return
+    if json:
+        show.as_json(asdict(found))
+        return
+    for facts in found.data:
+        _print_data(facts, found.max_seq_length)
+    _print_run(found)
+    for note in found.notes:
+        show.note(f"warning: {note}", "yellow")
+
+
+def _print_data(facts: DataFacts, max_length: int) -> None:
+    skipped = f", {facts.skipped:,} more without a gold label left out" if facts.skipped else ""
+    print(f"{facts.name}: {facts.rows:,} rows for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    headings = ("column", "seen as", "tokens", "longest", f"cut at {max_length}", "repeated", "first row")
+    rows = [
+        (
+            column.name,
+            column.role,
+            f"{column.mean_tokens:.1f}",
+            f"{column.longest:,}",
+            f"{column.truncated:.1%}",
+            f"{column.repeated:,}",
+            show.one_line(column.first),
+        )
+        for column in facts.columns
+    ]
+    show.table(headings, rows)
+    print(f"(tokens of {facts.sample:,} rows)" if facts.sample < facts.rows else "(tokens of all rows)")
+    if facts.label_kind != "none":
+        print(f"label      {_labels(facts)}; first row {facts.first_label}")
+    if facts.negatives is not None:
+        print(f"negatives  {facts.negatives:,} for each anchor, from its batch")
+    print()
+
+
+def _labels(facts: DataFacts) -> str:
+    if facts.scores is not None:
+        least, mean, highest = facts.scores
+        return f"scores from {least:.2f} to {highest:.2f}, mean {mean:.2f}"
+    parts = [f"{name} {count:,} ({count / facts.rows:.1%})" for name, count in facts.balance.items()]
+    return f"{facts.label_kind}: {', '.join(parts)}" if parts else f"{facts.label_kind} of a teacher"
+
+
+def _print_run(found: Explanation) -> None:
+    size = f"{found.epochs} epoch{'s' * (found.epochs > 1)} in batches of {found.batch_size}"
+    print(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
+    print(f"trained    {found.parameters:,} parameters")
+    print(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
+    print(
+        f"time       about {_duration(found.seconds)} for the steps, going by {found.measured_steps} that were tried"
+    )
+    if found.peak_memory is not None:
+        print(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")

@@ -1,0 +1,1 @@
+"""Columns of texts and labels in, weights out."""

@@ -1,0 +1,234 @@
+"""What a run is going to do, before it does it: what the loss sees, and how long it takes. Changes nothing."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from sbert.data import Columns, Cursor
+from sbert.losses import OBJECTIVES, Loss, Objective
+from sbert.train.trainer import Trainer
+from sbert.train.update import Update
+
+SAMPLE = 2000
+"""Rows that are tokenised for the figures."""
+MEASURED_STEPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """One column of texts. Tokens are counted in a sample, repetitions in all rows."""
+
+    name: str
+    role: str
+    """What the loss takes it for."""
+    first: str
+    """The text of the first row."""
+    mean_tokens: float
+    longest: int
+    """Tokens of the longest text, uncut."""
+    truncated: float
+    """The share of texts that are cut."""
+    repeated: int
+    """Rows whose text stood in the column before."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFacts:
+    """One data set as its loss sees it."""
+
+    name: str
+    rows: int
+    skipped: int
+    """Rows left out because they have no gold label."""
+    sample: int
+    """Rows whose tokens were counted, evenly spread."""
+    loss: str
+    columns: tuple[ColumnFacts, ...]
+    label_kind: str
+    first_label: str
+    """Of the first row; empty without labels."""
+    balance: dict[str, int]
+    """Rows of each class, by its name in the order of ids, or of 0 and 1."""
+    scores: tuple[float, float, float] | None
+    """The least, the mean and the highest, where labels are scores."""
+    duplicates: int
+    """Rows that equal an earlier one in everything."""
+    negatives: int | None
+    """With how many other texts an anchor is compared, where the loss takes them from the batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A run before it runs."""
+
+    data: tuple[DataFacts, ...]
+    max_seq_length: int
+    parameters: int
+    """How many are trained, the objective's own included."""
+    epochs: int
+    batch_size: int
+    steps: int
+    warmup_steps: int
+    evaluator: str | None
+    """What decides which model is best."""
+    measured_steps: int
+    seconds: float
+    """For all steps, going by those measured; evaluations and checkpoints come on top."""
+    peak_memory: int | None
+    """Bytes this process has used at most; None where the system does not say."""
+    notes: tuple[str, ...]
+    """What should be looked at before starting."""
+
+
+def explain(trainer: Trainer) -> Explanation:
+    """Look at the data, and measure a few steps whose effect is taken back."""
+    data = tuple(_data(trainer, columns, loss) for columns, loss in zip(trainer.datasets, trainer.losses, strict=True))
+    update = Update(trainer.model, trainer.objective, trainer.config, trainer.total_steps, trainer.team)
+    weights = [*trainer.model.parameters(), *trainer.objective.parameters()]
+    measured, seconds = _measure(trainer, update)
+    return Explanation(
+        data=data,
+        max_seq_length=trainer.model.max_seq_length,
+        parameters=sum(weight.numel() for weight in weights if weight.requires_grad),
+        epochs=trainer.config.epochs,
+        batch_size=trainer.config.batch_size,
+        steps=trainer.total_steps,
+        warmup_steps=update.warmup,
+        evaluator=trainer.evaluator.primary if trainer.evaluator else None,
+        measured_steps=measured,
+        seconds=seconds,
+        peak_memory=_peak_memory(trainer.model.device),
+        notes=tuple(_notes(trainer, data)),
+    )
+
+
+def _measure(trainer: Trainer, update: Update) -> tuple[int, float]:
+    """How many steps were measured, and the seconds that all steps will take. The weights are as before."""
+    modules, training = nn.ModuleList([trainer.model, trainer.objective]), trainer.model.training
+    before = {name: tensor.clone() for name, tensor in modules.state_dict().items()}
+    times = []
+    trainer.model.train()
+    try:
+        # One more than is measured: the first step also pays for what is made only once.
+        steps = min(MEASURED_STEPS + 1, trainer.total_steps)
+        for number, (_, work) in enumerate(islice(trainer._work(Cursor()), steps)):
+            start = time.perf_counter()
+            update(number, [trainer._batch(dataset, rows) for dataset, rows in work])
+            times.append(time.perf_counter() - start)
+    finally:
+        modules.load_state_dict(before)
+        trainer.model.train(training)
+    times = times[1:] or times
+    return len(times), trainer.total_steps * math.fsum(times) / len(times)
+
+
+def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
+    objective = _objective(loss)
+    sample = columns.take(np.linspace(0, len(columns) - 1, min(SAMPLE, len(columns))).astype(np.int64))
+    roles = _roles(objective, list(columns.texts))
+    labels = [] if columns.labels is None else columns.labels.tolist()
+    rows = zip(*columns.texts.values(), *([map(str, labels)] if labels else []), strict=True)
+    counts = Counter(labels) if columns.label_kind in ("class", "binary") else Counter()
+    return DataFacts(
+        name=columns.name,
+        rows=len(columns),
+        skipped=columns.skipped,
+        sample=len(sample),
+        loss=objective.name if objective else getattr(loss, "__name__", type(loss).__name__),
+        columns=tuple(
+            _column(trainer.model, name, role, texts, sample.texts[name])
+            for (name, texts), role in zip(columns.texts.items(), roles, strict=True)
+        ),
+        label_kind=columns.label_kind,
+        first_label=_label(columns, labels[0]) if labels else "",
+        balance={_label(columns, label): counts[label] for label in sorted(counts)},
+        scores=(min(labels), math.fsum(labels) / len(labels), max(labels)) if columns.label_kind == "score" else None,
+        duplicates=_repeated(rows),
+        negatives=_negatives(objective, len(columns.texts), min(trainer.config.batch_size, len(columns))),
+    )
+
+
+def _column(model: Any, name: str, role: str, texts: list[str], sample: list[str]) -> ColumnFacts:
+    account = model.tokenize(sample).truncation
+    return ColumnFacts(
+        name=name,
+        role=role,
+        first=texts[0],
+        mean_tokens=account.tokens / account.texts,
+        longest=account.longest,
+        truncated=account.truncated / account.texts,
+        repeated=_repeated(texts),
+    )
+
+
+def _objective(loss: Any) -> Objective | None:
+    """The entry of the catalog that ``loss`` was made from, under the options and sizes it was given."""
+    while isinstance(loss, partial):
+        loss = loss.keywords.get("loss", loss.func)
+    return next((entry for entry in OBJECTIVES.values() if entry.loss in (loss, type(loss))), None)
+
+
+def _roles(objective: Objective | None, names: list[str]) -> list[str]:
+    """What the loss calls its columns; the last name serves all that follow."""
+    if objective is None:
+        return names
+    roles = re.findall(r"\w+", objective.columns)[: None if objective.label == "none" else -1]
+    return [roles[min(place, len(roles) - 1)] for place in range(len(names))]
+
+
+def _label(columns: Columns, label: Any) -> str:
+    if isinstance(label, list):
+        return f"{len(label)} numbers"
+    return columns.label_names[int(label)] if columns.label_kind == "class" else f"{label:g}"
+
+
+def _repeated(values: Iterable[Any]) -> int:
+    kept = list(values)
+    return len(kept) - len(set(kept))
+
+
+def _negatives(objective: Objective | None, text_columns: int, batch: int) -> int | None:
+    """The other positives of the batch, and everybody's hard negatives."""
+    if objective is None or objective.name != "info-nce":
+        return None
+    return batch * (text_columns - 1) - 1
+
+
+def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
+    sampler = trainer.config.sampler
+    for facts in data:
+        repeated = sum(column.repeated for column in facts.columns)
+        if facts.negatives is not None and repeated and sampler != "no-duplicates":
+            yield (
+                f"{facts.name}: {repeated:,} texts stand there more than once, and two in one batch are taken for "
+                'negatives of each other; set train.sampler="no-duplicates"'
+            )
+        if facts.loss.startswith("batch-") and sampler != "by-label":
+            yield f'{facts.name}: {facts.loss} needs several rows of a label in a batch; set train.sampler="by-label"'
+        cut = max(column.truncated for column in facts.columns)
+        if cut > 0.05:
+            yield f"{facts.name}: {cut:.0%} of a column's texts are cut at {trainer.model.max_seq_length} tokens"
+
+
+def _peak_memory(device: torch.device) -> int | None:
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

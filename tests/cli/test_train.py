@@ -1,0 +1,274 @@
+"""``sbert train`` from its arguments to the run's folder, in this process and as real ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from typer.testing import CliRunner, Result
+
+from sbert.cli.main import app
+from sbert.models.bi import BiEncoder
+from sbert.train.trainer import Event
+
+SOURCE = Path(__file__).parents[2] / "src"
+PAIRS = [
+    ("한 남자가 기타를 친다.", "사람이 악기를 연주한다.", 4.5),
+    ("Two dogs run.", "The dogs sleep.", 1.0),
+    ("고양이가 잔다.", "기차가 늦는다.", 0.2),
+    ("A man eats.", "Someone has a meal.", 4.8),
+    ("비가 온다.", "비가 내린다.", 5.0),
+    ("A train leaves.", "The train stays.", 1.2),
+]
+# The process interrupts itself, as a user would, at a moment that no clock could hit.
+INTERRUPTED = """
+import os, signal, sys
+import torch
+torch.set_num_threads(1)
+from sbert.cli.main import main
+from sbert.train.update import Update
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
+steps, times, sys.argv = int(sys.argv[1]), int(sys.argv[2]), ["sbert", *sys.argv[3:]]
+plain = Update.__call__
+def interrupted(self, number, batches):
+    if number == steps:
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+    return plain(self, number, batches)
+Update.__call__ = interrupted
+main()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SBERT_DATA", raising=False)
+    rows = "".join(f"{a}\t{b}\t{score}\n" for a, b, score in PAIRS)
+    Path("쌍.tsv").write_text("sentence1\tsentence2\tscore\n" + rows, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def base(folder, tiny_folder) -> list[object]:
+    model = tiny_folder("bert")
+    return ["train", "-m", model, "--data", "쌍.tsv", "--loss", "cosine", "-o", "runs/쌍", "--batch-size", 2]
+
+
+def sbert(*arguments: object, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def failure(*arguments: object) -> str:
+    """The one line that a failing run writes."""
+    result = sbert(*arguments, code=1)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+def process(*arguments: object, start: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {**os.environ, "PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **environment}
+    command = [sys.executable, *start, *map(str, arguments)]
+    return subprocess.run(command, env=settings, capture_output=True, encoding="utf-8", check=False)
+
+
+def test_options_alone(base, folder):
+    result = sbert(*base, "--dev", "쌍.tsv", "--epochs", 2)
+    first, model, curve, use = result.stdout.splitlines()
+    assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman -?[\d.]+ after step \d", first)
+    assert model == f"model   {Path('runs/쌍/model')}"
+    assert Path(curve.split()[1]).is_file()
+    assert use.startswith("use it  sbert similarity -m runs/쌍 ")
+    assert float(sbert("similarity", "-m", "runs/쌍", "비가 온다.", "비가 내린다.").stdout) <= 1
+
+
+def test_json(base):
+    result = json.loads(sbert(*base, "--json").stdout)
+    assert {**result, "seconds": 0} == {
+        "steps": 3,
+        "best_score": None,
+        "best_step": 0,
+        "seconds": 0,
+        "model": "runs/쌍/model",
+        "metric": None,
+    }
+
+
+def test_options_win_over_the_file_and_set_over_both(folder, tiny_folder):
+    Path("실행.toml").write_text(
+        '[data]\ntrain = ["쌍.tsv"]\n[loss]\nname = "cosent"\n'
+        '[train]\noutput_dir = "runs/a"\nbatch_size = 2\nseed = 1\nepochs = 5\nweight_decay = 0.5\n',
+        encoding="utf-8",
+    )
+    flags = ["--limit", 4, "--epochs", 2, "--learning-rate", 1e-3, "--warmup-ratio", 0.5, "--eval-every", 2]
+    more = ["--checkpoint-every", 3, "-m", tiny_folder("bert"), "-o", "runs/b", "--seed", 7, "--split", "none"]
+    sbert("train", "실행.toml", *flags, *more, "--set", "train.epochs=1", "--set", "loss.scale=30")
+    run = json.loads(Path("runs/b/run.json").read_text(encoding="utf-8"))
+    wanted = {"epochs": 1, "batch_size": 2, "seed": 7, "weight_decay": 0.5, "learning_rate": 1e-3, "warmup_ratio": 0.5}
+    wanted |= {"eval_steps": 2, "checkpoint_steps": 3, "output_dir": "runs/b"}
+    assert {key: run["config"][key] for key in wanted} == wanted
+    assert (run["steps"], run["data"][0]["rows"]) == (2, 4)
+    assert not Path("runs/a").exists()
+
+
+def test_folder_of_the_data(base, folder, monkeypatch):
+    (folder / "자료").mkdir()
+    Path("쌍.tsv").rename("자료/다른.tsv")
+    line = failure(*base)
+    assert "there is no file '쌍.tsv' in the current folder; put it there, or name its folder" in line
+    monkeypatch.setenv("SBERT_DATA", str(folder / "자료"))
+    assert (
+        json.loads(sbert(*base, "--data", "다른.tsv", "--set", "data.train=['다른.tsv']", "--json").stdout)["steps"]
+        == 3
+    )
+    assert "in the folder '밖'" in failure(*base, "--set", "data.folder=밖")
+
+
+def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
+    monkeypatch.setenv("SBERT_DATA", str(folder / "없음"))
+    assert json.loads(sbert(*base, "--dev", "쌍.tsv", "--json").stdout)["metric"] == "spearman"
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--loss", "cosin"], "did you mean 'cosine'?"),
+        (["--loss", "softmax"], "쌍.tsv: softmax got two text columns and a score"),
+        (["--epochs", 0], "epochs is 0, but must be at least 1"),
+        (["--set", "train.epoch=2"], "a key of train is 'epoch'"),
+        (["--set", "train"], "a setting is written as table.key=value"),
+        (["-m", "./없음"], "there is no folder ./없음"),
+        (["--dev", "없음.tsv"], "there is no file '없음.tsv'"),
+    ],
+)
+def test_errors_are_one_sentence(base, more, sentence):
+    assert sentence in failure(*base, *more)
+    assert not Path("runs").exists()
+
+
+def test_wrong_usage():
+    for arguments in (["train"], ["train", "--data", "a.tsv"], ["train", "--epochs", "twice"], ["train", "a", "b"]):
+        assert sbert(*arguments, code=2).stdout == ""
+    assert "name a run file, or at least --data, --loss and" in sbert("train", code=2).stderr
+
+
+def test_a_run_is_not_overwritten(base):
+    sbert(*base, "--resume")  # a fresh folder simply starts
+    assert "holds a run that came to step 3; resume it" in failure(*base)
+    assert json.loads(sbert(*base, "--resume", "--json").stdout)["steps"] == 3
+    assert "batch_size was 2, is 4" in failure(*base, "--resume", "--batch-size", 4)
+
+
+def test_explain(base, folder):
+    found = sbert(*base, "--dev", "쌍.tsv", "--explain")
+    assert "쌍.tsv: 6 rows for cosine; duplicate rows 0" in found.stdout
+    assert "한 남자가 기타를 친다." in found.stdout
+    assert "scores from 0.04 to 1.00, mean 0.56; first row 0.9" in found.stdout
+    assert "3 (1 epoch in batches of 2), the first 1 warm up" in found.stdout
+    assert "going by 2 that were tried" in found.stdout
+    assert os.listdir() == ["쌍.tsv"]
+    facts = json.loads(sbert(*base, "--explain", "--json").stdout)
+    assert [column["role"] for column in facts["data"][0]["columns"]] == ["sentence1", "sentence2"]
+
+
+def test_explain_warns(base, folder):
+    Path("질문.tsv").write_text("question\tanswer\n" + "비?\t예\n눈?\t예\n해?\t아니\n", encoding="utf-8")
+    found = sbert(*base, "--set", "data.train=['질문.tsv']", "--loss", "info-nce", "--explain")
+    assert "negatives  1 for each anchor" in found.stdout
+    assert "warning: 질문.tsv: 1 texts stand there more than once" in found.stderr
+
+
+def test_classes_are_counted(base, folder):
+    Path("관계.tsv").write_text(
+        "premise\thypothesis\tgold_label\nA\tB\tneutral\n비\t눈\tentailment\nA\tC\t-\n", "utf-8"
+    )
+    found = sbert(*base, "--set", "data.train=['관계.tsv']", "--loss", "softmax", "--explain").stdout
+    assert "2 rows for softmax, 1 more without a gold label left out" in found
+    assert "class: entailment 1 (50.0%), neutral 1 (50.0%)" in found
+
+
+def test_tensorboard_is_asked_for_by_name(base, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    for name in [name for name in sys.modules if name.startswith("torch.utils.tensorboard")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert "run: pip install tensorboard" in failure(*base, "--tensorboard")
+
+
+def test_tensorboard(base):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    sbert(*base, "--dev", "쌍.tsv", "--tensorboard")
+    events = EventAccumulator("runs/쌍/tensorboard").Reload()
+    assert [event.step for event in events.Scalars("train/loss")] == [1, 2, 3]
+    assert [event.step for event in events.Scalars("dev/spearman")] == [3]
+
+
+def test_tensorboard_forgets_what_is_done_again(folder):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    from sbert.train.tensorboard import tensorboard
+
+    for start in (1, 3):  # killed after step 4, gone on from the checkpoint of step 2
+        write = tensorboard(folder / "figures")
+        assert (folder / "figures").exists() == (start > 1)
+        for step in range(start, 5):
+            write(Event("step", step, {"loss": 10.0 * start + step}))
+        write(Event("checkpoint", 4))
+    losses = EventAccumulator(str(folder / "figures")).Reload().Scalars("train/loss")
+    assert [(event.step, event.value) for event in losses] == [(1, 11), (2, 12), (3, 33), (4, 34)]
+
+
+@pytest.fixture
+def one_thread():
+    """As many as the processes below have: sums over threads are rounded by their number."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such signals")
+def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
+    more = ["--epochs", 4, "--set", "train.eval_steps=2", "--dev", "쌍.tsv"]
+    done = process(5, 1, *base, *more, start=["-c", INTERRUPTED])
+    assert done.returncode == 130, done.stderr
+    said = "interrupted after step 6 of 12, which is saved; the same command with --resume goes on from there\n"
+    assert (done.stdout, done.stderr) == ("", said)
+    assert json.loads(sbert(*base, *more, "--resume", "--json").stdout)["steps"] == 12
+    sbert(*base, *more, "-o", "runs/straight")
+    broken, straight = (
+        load_file(next(Path(f"runs/{run}/checkpoints").glob("step-*12-*"))) for run in ("쌍", "straight")
+    )
+    assert broken.keys() == straight.keys()
+    assert all(torch.equal(broken[name], straight[name]) for name in broken)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such signals")
+def test_interrupted_twice_stops_at_once(base):
+    done = process(1, 2, *base, start=["-c", INTERRUPTED])
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "interrupted after step 1 of 3, before anything was saved; the same command starts again\n"
+
+
+def test_several_processes_speak_with_one_voice(base):
+    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "sbert"]
+    done = process(*base, "--dev", "쌍.tsv", "--json", start=start)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == 3  # one JSON value, not two
+    BiEncoder.from_pretrained("runs/쌍")
+    done = process(*base, "--set", "train.epoch=1", start=start)
+    assert done.returncode != 0
+    assert done.stderr.count("error: a key of train is 'epoch'") == 1
