@@ -165,9 +165,16 @@ def test_wrong_usage():
 
 def test_a_run_is_not_overwritten(base):
     sbert(*base, "--resume")  # a fresh folder simply starts
-    assert "holds a run that came to step 3; resume it" in failure(*base)
+    assert "holds a run already; resume it" in failure(*base)
     assert json.loads(sbert(*base, "--resume", "--json").stdout)["steps"] == 3
     assert "batch_size was 2, is 4" in failure(*base, "--resume", "--batch-size", 4)
+
+
+def test_a_run_file_without_its_tables(base, folder, monkeypatch):
+    Path("틀림.toml").write_text("data = 3\n", encoding="utf-8")
+    assert "data is 3, but must be a table" in failure("train", "틀림.toml")
+    monkeypatch.setenv("SBERT_DATA", str(folder))
+    assert "data is 3 and holds no keys" in failure("train", "틀림.toml")
 
 
 def test_explain(base, folder):
@@ -175,7 +182,7 @@ def test_explain(base, folder):
     assert "쌍.tsv: 6 rows for cosine; duplicate rows 0" in found.stdout
     assert "한 남자가 기타를 친다." in found.stdout
     assert "scores from 0.04 to 1.00, mean 0.56; first row 0.9" in found.stdout
-    assert "3 (1 epoch in batches of 2), the first 1 warm up" in found.stdout
+    assert "3 (1 epoch in batches of 2), the first 0 warm up" in found.stdout
     assert "going by 2 that were tried" in found.stdout
     assert os.listdir() == ["쌍.tsv"]
     facts = json.loads(sbert(*base, "--explain", "--json").stdout)

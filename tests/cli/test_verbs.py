@@ -156,6 +156,10 @@ def test_similarity_of_two_texts(folder, model, encoder):
     assert scores["score"] == pytest.approx(-abs(a - b).sum(), rel=1e-5)
 
 
+def test_similarity_of_one_text(folder):
+    assert "got one text, '고양이가 잔다', but need two to compare" in failure("similarity", "고양이가 잔다")
+
+
 def test_similarity_of_a_file(file, model, encoder, texts):
     result = json.loads(sbert("similarity", file, "-m", model, "--json").stdout)
     vectors = encoder.encode(texts)

@@ -161,6 +161,15 @@ def test_triplets_and_pairs_have_no_labels(write, header, texts):
     assert (columns.label_kind, columns.labels) == ("none", None)
 
 
+def test_a_mistyped_label_of_nli_is_no_class(write):
+    rows = [("비가 온다", "날씨가 궂다", "entailment"), ("A cat", "A dog", "entailmnt")]
+    path = write("a.tsv", tsv("premise hypothesis label", rows))
+    with pytest.raises(BadInput, match="line 3: the label is 'entailmnt', but must be one of 'contradiction'"):
+        read(path)
+    two = write("b.tsv", tsv("premise hypothesis label", [("가", "나", "entailment"), ("다", "라", "not_entailment")]))
+    assert read(two).label_names == ("entailment", "not_entailment")
+
+
 def test_texts_with_labels_number_by_number_or_name_by_name(write):
     numbers = read(write("a.tsv", tsv("label text", [("10", "가"), ("9", "나"), ("2", "다")])))
     assert (numbers.label_names, numbers.labels.tolist()) == (("2", "9", "10"), [2, 1, 0])

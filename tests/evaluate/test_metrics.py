@@ -17,9 +17,12 @@ NUMBERS = st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 5)), min_size=
 @given(NUMBERS)
 def test_as_scipy(pairs):
     predicted, gold = np.array(pairs, float).T
-    if np.ptp(predicted) == 0 or np.ptp(gold) == 0:
+    if np.ptp(gold) == 0:
         with pytest.raises(BadInput, match="are equal, so there is nothing to correlate"):
             spearman(predicted, gold)
+        return
+    if np.ptp(predicted) == 0:  # a model may collapse: that is a poor result, not a mistake of the caller
+        assert np.isnan([spearman(predicted, gold), pearson(predicted, gold)]).all()
         return
     assert spearman(predicted, gold) == pytest.approx(100 * stats.spearmanr(predicted, gold).statistic)
     assert pearson(predicted, gold) == pytest.approx(100 * stats.pearsonr(predicted, gold).statistic)
@@ -40,5 +43,3 @@ def test_refused(correlation):
         correlation(np.array([1.0]), np.array([1]))
     with pytest.raises(BadInput, match="all 3 gold scores are equal"):
         correlation(np.array([1.0, 2.0, 3.0]), np.array([4, 4, 4]))
-    with pytest.raises(BadInput, match="all 3 predictions are equal"):
-        correlation(np.array([1.0, 1.0, 1.0]), np.array([4, 5, 4]))

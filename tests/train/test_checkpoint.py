@@ -44,7 +44,7 @@ def test_nothing_there(tmp_path):
 
 
 def test_the_newest_stay(tmp_path):
-    for step in (5, 90, 100, 9):
+    for step in (5, 9, 90, 100):
         save(tmp_path, made(step), keep=3)
     assert steps(tmp_path) == [100, 90, 9]
     save(tmp_path, made(101), keep=1)
@@ -61,7 +61,7 @@ def damage(path: Path, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["a flipped bit", "a missing byte", "empty"])
 def test_damaged(tmp_path, caplog, same, how):
-    first, second = (save(tmp_path, made(step), keep=2) for step in (3, 4))
+    _, second = (save(tmp_path, made(step), keep=2) for step in (3, 4))
     damage(second, how)
     back = newest(tmp_path)
     assert back is not None
@@ -70,9 +70,18 @@ def test_damaged(tmp_path, caplog, same, how):
     assert [record.getMessage() for record in caplog.records] == [
         f"{second} is damaged; going back to the checkpoint before it"
     ]
-    damage(first, how)
-    with pytest.raises(CannotResume, match=r"none of the 2 checkpoints in .* is whole; start anew"):
-        newest(tmp_path)
+    third = save(tmp_path, made(5), keep=1)  # the damaged one takes nobody's place
+    assert third.is_file()
+    damage(third, how)
+    for _ in range(2):
+        with pytest.raises(CannotResume, match=r"no checkpoint in .* is whole; start anew"):
+            newest(tmp_path)
+
+
+def test_what_lies_ahead_was_given_up(tmp_path):
+    for step in (3, 9, 5):
+        save(tmp_path, made(step), keep=2)
+    assert steps(tmp_path) == [5, 3]
 
 
 def test_another_format(tmp_path):

@@ -19,6 +19,7 @@ from sbert.train.config import FREE_TO_CHANGE, TrainConfig, differences
         ("patience", 0, "patience is 0"),
         ("learning_rate", -1e-5, "learning_rate is -1e-05, but must be at least 0"),
         ("seed", -1, "seed is -1"),
+        ("learning_rate", float("nan"), "learning_rate is nan, but must be at least 0"),
         ("warmup_ratio", 1.5, "warmup_ratio is 1.5, but is a share of all steps: give 0 to 1"),
     ],
 )
@@ -47,7 +48,13 @@ def test_the_defaults_are_the_papers():
 def facts(**settings: object) -> dict[str, object]:
     config = asdict(TrainConfig(output_dir="runs")) | settings
     data = [{"name": "자료", "rows": 10, "sha256": "0123456789abcdef"}]
-    return {"config": config, "versions": {"torch": "2.6.0"}, "data": data}
+    return {
+        "config": config,
+        "versions": {"torch": "2.6.0"},
+        "data": data,
+        "loss": ["triplet"],
+        "evaluator": "Triplets",
+    }
 
 
 def test_what_may_change():
@@ -73,3 +80,11 @@ def test_data_and_torch():
     ]
     other["data"] *= 2
     assert "the number of data sets was 1, is 2" in differences(facts(), other)
+
+
+def test_another_aim():
+    other = {**facts(), "loss": ["triplet(margin=2)"], "evaluator": "Similarity"}
+    assert differences(facts(), other) == [
+        "loss was ['triplet'], is ['triplet(margin=2)']",
+        "evaluator was Triplets, is Similarity",
+    ]

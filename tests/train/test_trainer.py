@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from sbert import BiEncoder, TrainConfig, Trainer, losses
+from sbert import Backbone, BiEncoder, Dense, TrainConfig, Trainer, losses
 from sbert.errors import BadInput, CannotResume, Diverged, RunInUse
 from sbert.evaluate import Similarity
 from sbert.train import checkpoint, journal, trainer
@@ -157,7 +159,7 @@ def test_a_loss_that_is_no_number(bert, rows, config, tmp_path, same):
             before.append(weights(model))
         return embeddings[0].square().mean() * (math.nan if len(calls) == 3 else 1.0)
 
-    with pytest.raises(Diverged, match=r"^the loss of step 3 is nan, but must be a number; its batch is in .*: lower"):
+    with pytest.raises(Diverged, match=r"^the loss of step 3 is nan, but must be a number; its batch is in .*: look"):
         Trainer(model, config(), train=columns, loss=breaks).train()
     same(weights(model), before[0])
     lines = (tmp_path / "실험" / "diverged-at-step-3.jsonl").read_text(encoding="utf-8").splitlines()
@@ -173,22 +175,80 @@ def test_a_folder_with_a_run_in_it(bert, rows, config, tmp_path, monkeypatch):
     given = {"train": rows("info_nce"), "loss": losses.info_nce}
     Trainer(bert(), config(), **given).train()
     run_json = (tmp_path / "실험" / "run.json").read_text(encoding="utf-8")
-    with pytest.raises(CannotResume, match=r"실험 holds a run that came to step 3; resume it, or name another folder"):
+    with pytest.raises(CannotResume, match=r"실험 holds a run already; resume it, or name another folder"):
         Trainer(bert(), config(), **given).train()
     with pytest.raises(CannotResume, match=r"learning_rate was 0.001, is 0.5; batch_size|batch_size was 8, is 4;"):
         Trainer(bert(), config(learning_rate=0.5, batch_size=4), **given).train(resume=True)
     other = rows("info_nce").head(23)
     with pytest.raises(CannotResume, match=r"data set 0 was 24 rows with checksum \w{8}, is 23 rows with checksum"):
         Trainer(bert(), config(), train=other, loss=losses.info_nce).train(resume=True)
-    classifier = losses.SoftmaxClassifier(32, ["같다", "다르다"])
-    with pytest.raises(CannotResume, match=r"the checkpoint is of another model: objective\.0\.linear"):
-        Trainer(bert(), config(), train=given["train"], loss=classifier).train(resume=True)
+    with pytest.raises(CannotResume, match=r"loss was \['info_nce'\], is \['info_nce\(scale=30\)'\]; undo that"):
+        Trainer(bert(), config(), train=given["train"], loss=partial(losses.info_nce, scale=30)).train(resume=True)
+    with pytest.raises(CannotResume, match=r"evaluator was None, is Scripted"):
+        Trainer(bert(), config(), **given, evaluator=Scripted(1.0)).train(resume=True)
+    model = bert()
+    headed = BiEncoder(Backbone(model.tokenizer, model.transformer), heads=[Dense(32, 8)])
+    with pytest.raises(CannotResume, match=r"the checkpoint is of another model: model\.heads\.0\.linear"):
+        Trainer(headed, config(), **given).train(resume=True)
     with monkeypatch.context() as patch:
         patch.setattr(journal, "versions", lambda: {"torch": "1.13"})
         with pytest.raises(CannotResume, match=rf"torch was {torch.__version__.split('+')[0]}.*, is 1\.13; undo that"):
             Trainer(bert(), config(), **given).train(resume=True)
     assert (tmp_path / "실험" / "run.json").read_text(encoding="utf-8") == run_json  # still that of the run
     assert Trainer(bert(), config(keep_checkpoints=1, log_steps=1), **given).train(resume=True).steps == 3
+    shutil.rmtree(tmp_path / "실험" / "checkpoints")
+    with pytest.raises(CannotResume, match="holds a run already"):  # there is still its model to lose
+        Trainer(bert(), config(), **given).train()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_step_learns_too(bert, rows, config):
+    model = bert()
+    before = weights(model)
+    Trainer(model, config(max_steps=1), train=rows("info_nce"), loss=losses.info_nce).train()
+    assert not torch.equal(model.state_dict()["transformer.words.weight"], before["transformer.words.weight"])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_classifier_alone_and_in_a_sum(bert, rows, config, tmp_path, same):
+    def run(resume: bool) -> dict[str, torch.Tensor]:
+        torch.manual_seed(0)
+        classifier = losses.SoftmaxClassifier(32, ["가", "나", "다"])
+        both = [classifier, losses.weighted_sum([(0.5, classifier)])]
+        Trainer(bert(), config(), train=[rows("softmax"), rows("softmax")], loss=both).train(resume=resume)
+        return weights(classifier)
+
+    same(run(resume=False), run(resume=True))
+    assert not (tmp_path / "실험" / "run.pid").exists()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_best_model_must_come_along(bert, rows, config):
+    given = {"train": rows("info_nce"), "loss": losses.info_nce}
+    shutil.rmtree(Trainer(bert(), config(), **given, evaluator=Scripted(1.0)).train().model)
+    with pytest.raises(CannotResume, match="the best model so far, is missing; bring the run's whole folder along"):
+        Trainer(bert(), config(), **given, evaluator=Scripted(1.0)).train(resume=True)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_an_evaluator_loses_nothing(bert, rows, config, tmp_path):
+    with pytest.raises(IndexError):  # it was told no score
+        Trainer(bert(), config(epochs=2), train=rows("info_nce"), loss=losses.info_nce, evaluator=Scripted()).train()
+    assert checkpoint.steps(tmp_path / "실험" / "checkpoints") == [3]
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_score_that_is_no_number_is_never_the_best(bert, rows, config, same):
+    given = {"train": rows("info_nce"), "loss": losses.info_nce}
+    evaluator, model = Scripted(math.nan, 1.0, math.nan), bert()
+    assert Trainer(model, config(epochs=3), **given, evaluator=evaluator).train().best_step == 6
+    same(weights(model), evaluator.seen[1])
+    evaluator, model = Scripted(math.nan), bert()
+    result = Trainer(
+        model, config(output_dir=str(Path(config().output_dir) / "b")), **given, evaluator=evaluator
+    ).train()
+    assert result.best_score is None
+    same(weights(BiEncoder.from_pretrained(result.model)), evaluator.seen[0])  # the last, for want of a best
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -32,6 +32,8 @@ def similarity(
 ) -> None:
     """Compare two texts, or all texts of a file with each other. Distances come out negative: higher is nearer."""
     _check(measure, plot, second)
+    if second is None and first != "-" and not Path(first).suffix and not Path(first).exists():
+        raise BadInput(f"got one text, {first!r}, but need two to compare, or a file of texts; give the other one too")
     texts = files.read(first, column, kind).texts if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
         raise BadInput(

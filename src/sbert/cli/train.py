@@ -95,9 +95,10 @@ def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) 
     from sbert.train.run_file import RunFile
 
     tables = {} if path is None else settings.read(path)
-    if (folder := os.environ.get("SBERT_DATA")) and "folder" not in tables.get("data", {}):
+    own = tables.get("data", {})
+    folder = (own.get("folder") if isinstance(own, dict) else None) or os.environ.get("SBERT_DATA")
+    if folder:
         tables = settings.put(tables, "data.folder", folder)
-    if "folder" in tables.get("data", {}):
         flags = {**flags, **_as_typed(flags)}
     for key, value in flags.items():
         tables = settings.put(tables, key, value)

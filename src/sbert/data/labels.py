@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,8 +80,14 @@ def _classes(values: Sequence[Any], where: Where, label_map: LabelMap | None) ->
 
 def _by_name(seen: set[str]) -> tuple[dict[str, int], tuple[str, ...]]:
     """Alphabetical, or by size where all are numbers; where labels of NLI are, those three and no others."""
-    names = NLI if seen <= set(NLI) or seen >= set(NLI) else _ordered(seen)
+    names = NLI if _are_of_nli(seen) else _ordered(seen)
     return {name: number for number, name in enumerate(names)}, names
+
+
+def _are_of_nli(seen: set[str]) -> bool:
+    """Two of the three names settle it; so does one that somebody mistyped."""
+    others = seen - set(NLI)
+    return not others or len(seen & set(NLI)) > 1 or any(get_close_matches(name, NLI, 1, 0.9) for name in others)
 
 
 def _ordered(names: Iterable[str]) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 
 from sbert.errors import BadInput
-from sbert.evaluate.metrics import pearson, spearman
+from sbert.evaluate.metrics import check_gold, pearson, spearman
 from sbert.types import Array, Encoder
 
 
@@ -35,6 +36,10 @@ class Similarity:
                 "but there must be equally many"
             )
         self.first, self.second, self.gold = list(first), list(second), np.asarray(gold, np.float64)
+        check_gold(self.gold, len(self.gold))
+
+    def __repr__(self) -> str:
+        return f"Similarity({len(self.gold)} pairs, checksum {_checksum(*self.first, *self.second, self.gold)})"
 
     def __call__(self, model: Encoder) -> dict[str, float]:
         """Correlation of cosine and gold score, times 100."""
@@ -62,11 +67,21 @@ class Triplets:
             )
         self.texts = [*anchors, *positives, *negatives]
 
+    def __repr__(self) -> str:
+        return f"Triplets({len(self.texts) // 3} triplets, checksum {_checksum(*self.texts)})"
+
     def __call__(self, model: Encoder) -> dict[str, float]:
         """Percentage of triplets in the right order."""
         anchors, positives, negatives = np.split(model.encode(self.texts, on_truncate="ignore"), 3)
         near = np.linalg.norm(anchors - positives, axis=1) < np.linalg.norm(anchors - negatives, axis=1)
         return {"accuracy": 100 * float(near.mean())}
+
+
+def _checksum(*parts: str | Array) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode() + b"\0" if isinstance(part, str) else part.tobytes())
+    return digest.hexdigest()[:8]
 
 
 def _unit(vectors: Array) -> Array:

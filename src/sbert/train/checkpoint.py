@@ -58,7 +58,9 @@ def save(folder: Path, checkpoint: Checkpoint, keep: int) -> Path:
             f"the checkpoint of step {checkpoint.step} could not be written to {folder} ({error}); those before it "
             "are intact: make room, then resume"
         ) from error
-    for old in _newest_first(folder)[keep:]:
+    others = [other for other in _newest_first(folder) if other != path]
+    behind = [other for other in others if other < path]
+    for old in {*others} - {*behind[: keep - 1]}:  # what lies ahead belongs to a run that was given up
         old.unlink(missing_ok=True)
     return path
 
@@ -67,13 +69,13 @@ def newest(folder: Path) -> Checkpoint | None:
     """The newest whole checkpoint in ``folder``; None where there is none at all. Drafts are cleared away."""
     for draft in folder.glob(f"*{_DRAFT}"):
         draft.unlink(missing_ok=True)
-    paths = _newest_first(folder)
-    for path in paths:
+    for path in _newest_first(folder):
         if _checksum(path) == _match(path)[2]:
             return _read(path)
         logger.warning("%s is damaged; going back to the checkpoint before it", path)
-    if paths:
-        raise CannotResume(f"none of the {len(paths)} checkpoints in {folder} is whole; start anew in another folder")
+        path.replace(path.with_suffix(".damaged"))
+    if any(folder.glob("*.damaged")):
+        raise CannotResume(f"no checkpoint in {folder} is whole; start anew in another folder")
     return None
 
 

@@ -109,9 +109,10 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     names = [field.name for field in fields(TrainConfig) if field.name not in FREE_TO_CHANGE]
     settings = [(name, before["config"].get(name), now["config"][name]) for name in names]
     torch = ("torch", before["versions"]["torch"], now["versions"]["torch"])
+    aims = [(what, before[what], now[what]) for what in ("loss", "evaluator")]
     data = [(f"data set {number}", *pair) for number, pair in enumerate(zip(*map(_data, (before, now)), strict=False))]
     count = ("the number of data sets", len(before["data"]), len(now["data"]))
-    return [f"{name} was {old}, is {new}" for name, old, new in [*settings, torch, count, *data] if old != new]
+    return [f"{name} was {old}, is {new}" for name, old, new in [*settings, *aims, torch, count, *data] if old != new]
 
 
 def _data(facts: Mapping[str, Any]) -> list[str]:
@@ -119,5 +120,5 @@ def _data(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _check_least(name: str, value: float | None, least: int) -> None:
-    if value is not None and value < least:
+    if value is not None and not value >= least:  # which refuses NaN too
         raise BadInput(f"{name} is {value}, but must be at least {least}")

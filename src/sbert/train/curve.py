@@ -18,8 +18,11 @@ _BLUE, _ORANGE, _GREY = "#1f6feb", "#d9822b", "#b8bfc9"
 def draw(folder: Path, metrics: Sequence[Mapping[str, float]], facts: Mapping[str, Any]) -> None:
     """curve.png and run.html in ``folder``."""
     picture = _picture(metrics)
-    (folder / "curve.png").write_bytes(picture)
-    (folder / "run.html").write_text(_page(folder.name, metrics, facts, picture), encoding="utf-8")
+    page = _page(folder.name, metrics, facts, picture).encode()
+    for name, content in (("curve.png", picture), ("run.html", page)):
+        draft = folder / f"{name}.draft"
+        draft.write_bytes(content)
+        draft.replace(folder / name)
 
 
 def smoothed(values: Sequence[float]) -> list[float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +36,11 @@ class Team:
         if not dist.is_available() or not (dist.is_initialized() or dist.is_torchelastic_launched()):
             return cls()
         if not dist.is_initialized():
-            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+            on_gpu = torch.cuda.is_available()
+            if on_gpu:
+                torch.cuda.set_device(dist.get_node_local_rank())
+            # The others wait while the leader evaluates, however long that takes; torchrun ends them if it dies.
+            dist.init_process_group("nccl" if on_gpu else "gloo", timeout=timedelta(days=1))
         return cls(dist.get_rank(), dist.get_world_size())
 
     @property

@@ -29,8 +29,10 @@ def occupied(folder: Path) -> Iterator[None]:
     try:
         with FileLock(folder / "run.lock", timeout=0):
             owner.write_text(f"{os.getpid()}\n")
-            yield
-            owner.unlink(missing_ok=True)
+            try:
+                yield
+            finally:
+                owner.unlink(missing_ok=True)
     except Timeout:
         pid = owner.read_text().strip() if owner.is_file() else "unknown"
         raise RunInUse(

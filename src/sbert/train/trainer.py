@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Literal, Protocol
 
 import torch
@@ -167,7 +168,8 @@ class Trainer:
                 ends = self.team.agree(self._evaluate) or ends
             asked = self.team.agree(lambda: stop.asked)
             if ends or asked or self._is_due(self.config.checkpoint_steps, epoch_ended):
-                self._save()
+                self.team.agree(self._save)
+                self._tell("checkpoint", {}, place.step)
             if ends:
                 return
             if asked:
@@ -220,11 +222,15 @@ class Trainer:
         place, evaluator = self.position, self.evaluator
         assert evaluator is not None
         self.model.eval()
-        figures = dict(evaluator(self.model))
+        try:
+            figures = dict(evaluator(self.model))
+        except Exception:
+            self._save()  # what was learned so far is not the evaluator's to lose
+            raise
         self._metrics.add(step=place.step, **figures)
         self._tell("evaluation", figures, place.step)
         score = figures[evaluator.primary]
-        if place.best_score is None or score > place.best_score:
+        if not math.isnan(score) and (place.best_score is None or score > place.best_score):
             place.best_score, place.best_step, place.worse_since = score, place.step, 0
             if self.config.keep_best:
                 self.model.save_pretrained(self._model_folder)
@@ -238,12 +244,10 @@ class Trainer:
         return self.position.worse_since == self.config.patience
 
     def _save(self) -> None:
-        if self.team.leads:
-            facts = {**self.facts, "position": asdict(self.position), "scale": self._update.scale}
-            saved = checkpoint.Checkpoint(self.position.step, self._update.tensors(), facts)
-            checkpoint.save(self._checkpoints, saved, self.config.keep_checkpoints)
-            draw(self.folder, self._metrics.read(), self.facts)
-        self._tell("checkpoint", {}, self.position.step)
+        facts = {**self.facts, "position": asdict(self.position), "scale": self._update.scale}
+        saved = checkpoint.Checkpoint(self.position.step, self._update.tensors(), facts)
+        checkpoint.save(self._checkpoints, saved, self.config.keep_checkpoints)
+        draw(self.folder, self._metrics.read(), self.facts)
 
     def _finish(self) -> None:
         """The best weights into the model, or the last ones into the folder."""
@@ -252,11 +256,10 @@ class Trainer:
             logger.warning(
                 "in training, texts were cut at the model's maximum length %s times", f"{self._truncated:,}"
             )
-        best = self.evaluator is not None and self.config.keep_best
-        if self.team.leads and not best:
-            self.model.save_pretrained(self._model_folder)
-        self.team.agree(lambda: None)  # nobody reads before it is written
-        if best:
+        best = self.team.agree(lambda: self.config.keep_best and self.position.best_score is not None)
+        if not best:
+            self.team.agree(lambda: self.model.save_pretrained(self._model_folder))
+        else:
             trained = type(self.model).from_pretrained(self._model_folder, device=self.model.device)
             self.model.load_state_dict(trained.state_dict())
 
@@ -269,8 +272,8 @@ class Trainer:
                     for record in _records(self.datasets[dataset].take(rows)):
                         file.write(json.dumps(record, ensure_ascii=False) + "\n")
         raise Diverged(
-            f"{what}, but must be a number; its batch is in {path}: lower the learning rate or look for broken rows, "
-            "then resume"
+            f"{what}, but must be a number; its batch is in {path}: look for broken rows there, or start in another "
+            "folder with a lower learning rate"
         )
 
     def _tell(self, kind: Literal["step", "evaluation", "checkpoint"], values: Mapping[str, float], step: int) -> None:
@@ -291,18 +294,16 @@ class Trainer:
     def facts(self) -> dict[str, Any]:
         """What makes this run the run it is."""
         data = [{"name": data.name, "rows": len(data), "sha256": data.fingerprint} for data in self.datasets]
-        facts = {"config": asdict(self.config), "steps": self.total_steps, "data": data}
+        aims = {"loss": [_describe(loss) for loss in self.losses], "evaluator": _describe(self.evaluator)}
+        facts = {"config": asdict(self.config), "steps": self.total_steps, "data": data, **aims}
         work = {"threads": torch.get_num_threads(), "processes": self.team.size}
         return {**json.loads(json.dumps(facts)), **work, "versions": journal.versions()}  # as it looks when read back
 
     def _enter(self, stack: ExitStack, resume: bool) -> None:
         """Take hold of the folder, and clear away what a killed process may have left half done."""
         stack.enter_context(journal.occupied(self.folder))
-        there = checkpoint.steps(self._checkpoints)
-        if there and not resume:
-            raise CannotResume(
-                f"{self.folder} holds a run that came to step {there[0]}; resume it, or name another folder"
-            )
+        if not resume and (checkpoint.steps(self._checkpoints) or self._model_folder.exists()):
+            raise CannotResume(f"{self.folder} holds a run already; resume it, or name another folder")
         hub.tidy(self._model_folder)
 
     def _go_back(self) -> None:
@@ -319,9 +320,24 @@ class Trainer:
             self._update.scale = saved.facts["scale"]
             place = saved.facts["position"]
             self.position = Position(**{**place, "cursor": Cursor(**place["cursor"])})
+            if self.config.keep_best and self.position.best_score is not None and not self._model_folder.is_dir():
+                raise CannotResume(
+                    f"{self._model_folder}, the best model so far, is missing; bring the run's whole folder along"
+                )
         if self.team.leads:
             self._metrics.keep_until(self.position.step)
             journal.write_run(self.folder / "run.json", self.facts)
+
+
+def _describe(aim: object) -> str:
+    """A loss or an evaluator in words: its name and options, the same in every process."""
+    if isinstance(aim, partial):
+        options = ", ".join(f"{name}={_describe(value)}" for name, value in sorted(aim.keywords.items()))
+        return f"{_describe(aim.func)}({options})"
+    if isinstance(aim, FunctionType):
+        return aim.__name__
+    plain = type(aim).__repr__ is object.__repr__  # which names an address
+    return type(aim).__name__ if plain else repr(aim)
 
 
 def _compare_work(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

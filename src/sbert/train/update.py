@@ -37,7 +37,7 @@ class Update:
         self._modules = nn.ModuleDict({"model": model, "objective": objective})
         team.share(self._modules.state_dict().values())
         self._model, self._config, self._total_steps, self._team = model, config, total_steps, team
-        share = math.ceil(total_steps * config.warmup_ratio)
+        share = int(total_steps * config.warmup_ratio)  # rounded down: a run of a few steps has none
         self.warmup = share if config.warmup_steps is None else config.warmup_steps
         self._shared = optim.trainable(model, config.freeze)
         own = {f"objective.{name}": parameter for name, parameter in objective.named_parameters()}
@@ -85,7 +85,7 @@ class Update:
 
     def tensors(self) -> dict[str, Tensor]:
         """Weights of model and objective, and the optimizer's memory of each."""
-        found = dict(self._modules.state_dict())
+        found = self._state()
         for name, weight in self._weights.items():
             for what, value in self._optimizer.state[weight].items():
                 found[f"optimizer.{what}.{name}"] = value
@@ -95,13 +95,20 @@ class Update:
         """Go back to what :meth:`tensors` gave."""
         memory = {name: tensor for name, tensor in tensors.items() if name.startswith("optimizer.")}
         weights = {name: tensor for name, tensor in tensors.items() if name not in memory}
-        _check_same(self._modules.state_dict(), weights)
-        self._modules.load_state_dict(weights)
+        _check_same(self._state(), weights)
+        self._modules.load_state_dict(weights, strict=False)  # all but second names are there
         for name, tensor in memory.items():
             _, what, weight = name.split(".", 2)
             place = self._weights[weight]
             # A copy: what was read is a view of the file.
             self._optimizer.state[place][what] = tensor.to(place.device, copy=True)
+
+    def _state(self) -> dict[str, Tensor]:
+        """Weights by name; one that has several names, such as a loss within two others, by the first."""
+        by_identity: dict[int, tuple[str, Tensor]] = {}
+        for name, tensor in self._modules.state_dict(keep_vars=True).items():
+            by_identity.setdefault(id(tensor), (name, tensor.detach()))
+        return dict(by_identity.values())
 
     @property
     def scale(self) -> dict[str, Any]:
