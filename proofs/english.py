@@ -5,19 +5,15 @@ The learning rate of the first stage is chosen on STSb's dev split; the test spl
 
 from __future__ import annotations
 
-import os
 import shutil
 import statistics
 import tempfile
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 
 import torch
 from sidebyside import ROOT, data_folder, finish, model_folder
-from sidebyside.tasks import similarity
+from sidebyside.tasks import one_core_each, similarity
 
 from sbert import BiEncoder, TrainConfig, Trainer, losses
 from sbert.data import read
@@ -47,12 +43,6 @@ def regression(start: Path, seed: int, folder: Path) -> float:
     data = read(data_folder() / "stsb.tsv.gz")
     Trainer(model, config, train=data, loss=losses.cosine_mse, evaluator=similarity("stsb", "dev")).train()
     return similarity("stsb", "test")(model)["spearman"]
-
-
-def one_core_each(work: Callable[..., float], *arguments: Iterable[object]) -> list[float]:
-    """A model this small keeps one core busy, not several."""
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn"), torch.set_num_threads, (1,)) as pool:
-        return list(pool.map(work, *arguments))
 
 
 def main() -> None:

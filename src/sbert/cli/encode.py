@@ -33,7 +33,7 @@ def encode(
     truncate_dim: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many dimensions.")] = None,
     precision: Annotated[str, typer.Option(help="float32, float16, int8, uint8, binary, ubinary.")] = "float32",
     calibrate: Annotated[bool, typer.Option("--calibrate", help="int8, uint8: learn the ranges from IN.")] = False,
-    batch_tokens: Annotated[int, typer.Option(help="Tokens in one pass; changes speed and memory only.")] = 1024,
+    batch_tokens: Annotated[int, typer.Option(help="Tokens in one pass; changes speed and memory only.")] = 2048,
     on_truncate: Annotated[str, typer.Option(help="Texts too long: warn, raise, ignore, chunk.")] = "warn",
     max_seq_length: Annotated[int | None, typer.Option(help="Cut texts at so many tokens.")] = None,
     json: Json = False,

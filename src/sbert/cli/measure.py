@@ -126,7 +126,7 @@ def flops(encoder: BiEncoder, tokens: Tokens) -> int:
     hooks = [layer.register_forward_hook(count) for layer in layers]
     try:
         with torch.inference_mode(), _one_thread():
-            for _, batch in batches(tokens, batch_tokens=1024):
+            for _, batch in batches(tokens, batch_tokens=2048):
                 encoder(batch)
     finally:
         for hook in hooks:

@@ -179,7 +179,7 @@ class BiEncoder(nn.Module):
         *,
         prompt_name: str | None = None,
         prompt: str | None = None,
-        batch_tokens: int = 1024,
+        batch_tokens: int = 2048,
         batch_size: int | None = None,
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
@@ -239,7 +239,7 @@ class BiEncoder(nn.Module):
         Args:
             sentences: any iterable of texts; only ``window`` of them are held at a time.
             window: texts embedded together.
-            options: as :meth:`encode`.
+            options: as :meth:`encode`, but 1,024 tokens in one pass unless given: half the memory, a little slower.
 
         >>> model = BiEncoder.from_pretrained()
         >>> for rows, vectors in model.encode_stream((f"line {i}" for i in range(5)), window=3):
@@ -250,12 +250,13 @@ class BiEncoder(nn.Module):
         if window < 1:
             raise BadInput(f"window is {window}, but must be at least 1")
         texts = iter([sentences] if isinstance(sentences, str) else sentences)
+        options = {"batch_tokens": 1024, **options}
         start = 0
         while part := list(islice(texts, window)):
             yield range(start, start + len(part)), self.encode(part, **options)
             start += len(part)
 
-    def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 1024) -> list[FloatArray]:
+    def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 2048) -> list[FloatArray]:
         """The last hidden states of every text's tokens, special tokens included: N arrays (tokens, H)."""
         texts = check_texts(sentences)
         tokens = self.tokenizer(texts)

@@ -293,7 +293,10 @@ class Trainer:
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What makes this run the run it is."""
-        data = [{"name": data.name, "rows": len(data), "sha256": data.fingerprint} for data in self.datasets]
+        data = [
+            {"name": data.name, "rows": len(data), "labels": data.label_names, "sha256": data.fingerprint}
+            for data in self.datasets
+        ]
         aims = {"loss": [_describe(loss) for loss in self.losses], "evaluator": _describe(self.evaluator)}
         facts = {"config": asdict(self.config), "steps": self.total_steps, "data": data, **aims}
         work = {"threads": torch.get_num_threads(), "processes": self.team.size}
