@@ -13,6 +13,7 @@ import torch
 from sidebyside import data_folder, finish
 from sidebyside.tasks import similarity
 from tokenizers import BertWordPieceTokenizer
+from tokenizers.processors import BertProcessing
 from transformers import ElectraConfig, ElectraModel, PreTrainedTokenizerFast
 
 from sbert import BiEncoder, Columns, TrainConfig, Trainer, losses
@@ -23,6 +24,8 @@ def raw_model(texts: list[str], folder: Path) -> BiEncoder:
     """A small ELECTRA that knows the letters and frequent pieces of ``texts``, and nothing of their meaning."""
     tokenizer = BertWordPieceTokenizer(lowercase=False, strip_accents=False)
     tokenizer.train_from_iterator(texts, vocab_size=8000, show_progress=False)
+    sep, cls = ((token, tokenizer.token_to_id(token)) for token in ("[SEP]", "[CLS]"))
+    tokenizer._tokenizer.post_processor = BertProcessing(sep, cls)
     roles = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
     tokens = {f"{role}_token": token for role, token in roles.items()}
     PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer, model_max_length=128, **tokens).save_pretrained(
@@ -51,9 +54,9 @@ def main() -> None:
         scores = {"random": test(model)["spearman"]}
         torch.manual_seed(0)
         objective = losses.SoftmaxClassifier(model.embedding_dimension, nli.label_names)
-        train(model, nli, objective, Path(place) / "nli", epochs=2)
+        train(model, nli, objective, Path(place) / "nli", epochs=1)
         scores["KLUE-NLI"] = test(model)["spearman"]
-        train(model, sts, losses.cosine_mse, Path(place) / "sts", epochs=4)
+        train(model, sts, losses.cosine_mse, Path(place) / "sts", epochs=3)
         scores["KLUE-NLI, then KorSTS"] = test(model)["spearman"]
     print("KorSTS test:", ", ".join(f"{name} {score:.2f}" for name, score in scores.items()))
     finish(
