@@ -245,3 +245,15 @@ def test_saved_and_loaded_bit_for_bit(tiny_classifier, text_pairs, tmp_path):
         np.testing.assert_array_equal(left, right)
         named = json.loads((tmp_path / architecture / "config.json").read_text(encoding="utf-8"))["id2label"]
         assert named == dict(zip("012", NLI, strict=True))
+
+
+@pytest.mark.parametrize("labels", [["score"], NLI])
+def test_so_it_does_in_a_model_of_usual_size(sentences, labels):
+    """A single output is where a matrix product becomes one with a vector, which rounds by a row's place."""
+    model = CrossEncoder(Backbone.from_pretrained("all-MiniLM-L6-v2"), labels)
+    torch.nn.init.normal_(model.head.projection.weight, generator=torch.Generator().manual_seed(0))
+    pairs = [(first, second) for first in sentences[:8] for second in sentences[30:45]]
+    expected = model.predict(pairs, output="logit")
+    for threads, budget in [(1, 64), (2, 1000)]:
+        torch.set_num_threads(threads)
+        np.testing.assert_array_equal(model.predict(pairs[::-1], output="logit", batch_tokens=budget)[::-1], expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from sbert.errors import check_option
 from sbert.nn.heads import ACTIVATIONS
@@ -31,8 +32,11 @@ class Classifier(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, H) -> (B, L), not yet on any scale."""
-        logits: Tensor = self.projection(self.after(self.activation(self.dense(self.before(x)))))
-        return logits
+        x = self.after(self.activation(self.dense(self.before(x))))
+        # One column alone would be a product of matrix and vector, which rounds a row otherwise at another place.
+        copies = 2 if self.projection.out_features == 1 else 1
+        logits = F.linear(x, self.projection.weight.repeat(copies, 1), self.projection.bias.repeat(copies))
+        return logits[:, : self.projection.out_features]
 
     def draw(self, deviation: float, seed: int) -> None:
         """New weights, the same in every process: normal with this deviation; biases 0."""
