@@ -6,6 +6,7 @@ Everything here works offline; a test that asks for data the project does not ca
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -165,6 +166,42 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
         return folder
 
     return write
+
+
+@pytest.fixture(scope="session")
+def tiny_classifier(
+    tiny_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str, int], Path]:
+    """``tiny_classifier("bert", 3)``: a tiny random sequence classifier as transformers saves it; do not change it."""
+    root = tmp_path_factory.mktemp("classifiers")
+
+    @cache
+    def write(architecture: str, labels: int) -> Path:
+        import torch
+        from transformers import AutoConfig, AutoModelForSequenceClassification
+
+        folder = root / f"{architecture}-{labels}"
+        shutil.copytree(tiny_folder(architecture), folder)
+        config = AutoConfig.from_pretrained(folder, num_labels=labels)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(labels)
+            AutoModelForSequenceClassification.from_config(config).eval().save_pretrained(folder)
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def text_pairs() -> list[tuple[str, str]]:
+    """Pairs of the sentences with others, near and far: two languages, empty sides, longer than tiny models read."""
+    shifted = [*SENTENCES[7:], *SENTENCES[:7]]
+    return [
+        *zip(SENTENCES, shifted, strict=True),
+        ("", ""),
+        ("", "고양이"),
+        ("cat", ""),
+        (SENTENCES[-1], SENTENCES[-1]),
+    ]
 
 
 def special_tokens(architecture: str) -> dict[str, str]:

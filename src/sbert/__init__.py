@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sbert.errors import SbertError as SbertError
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
+    from sbert.models.cross import CrossEncoder as CrossEncoder
     from sbert.nn.heads import Dense as Dense
     from sbert.nn.heads import Dropout as Dropout
     from sbert.nn.heads import LayerNorm as LayerNorm
@@ -36,6 +37,7 @@ _HOME = {
     "Backbone": "sbert.models.backbone",
     "BiEncoder": "sbert.models.bi",
     "Columns": "sbert.data",
+    "CrossEncoder": "sbert.models.cross",
     "Dense": "sbert.nn.heads",
     "Dropout": "sbert.nn.heads",
     "Hit": "sbert.types",
@@ -53,6 +55,7 @@ __all__ = [
     "Backbone",
     "BiEncoder",
     "Columns",
+    "CrossEncoder",
     "Dense",
     "Dropout",
     "Hit",

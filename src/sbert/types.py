@@ -21,6 +21,8 @@ Pooling = Literal["mean", "max", "cls", "mean_sqrt_len", "weightedmean", "lastto
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
 OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
+Scale = Literal["sigmoid", "identity", "softmax"]
+Output = Literal["score", "logit", "probability"]
 LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
 
 
@@ -41,6 +43,8 @@ class Batch:
     """Tokens of each of the B texts; their sum is T."""
     prompt_length: int = 0
     """Leading tokens of every text that pooling leaves out."""
+    token_types: IntArray | None = None
+    """(T,) int64, which of a pair's two texts a token belongs to; None where there is one text only."""
 
     @property
     def groups(self) -> tuple[Group, ...]:

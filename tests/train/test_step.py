@@ -116,7 +116,7 @@ class Watched(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.model, self.device, self.tokenize = model, model.device, model.tokenize
+        self.model, self.device, self.items, self.tokenize = model, model.device, model.items, model.tokenize
         self.texts: list[int] = []
         self.vectors: list[Tensor] = []
 

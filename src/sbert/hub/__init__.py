@@ -1,19 +1,24 @@
 """FOLDER <-> PARTS: the only room that knows file names, legacy keys or the network."""
 
+from sbert.hub.cross import new_head, read_cross, write_cross
 from sbert.hub.files import tidy
 from sbert.hub.find import resolve
 from sbert.hub.layout import read, read_backbone, write
-from sbert.hub.parts import Parts
+from sbert.hub.parts import CrossParts, Parts
 from sbert.hub.reference import REFERENCE_TEXTS, Reference, largest_difference
 
 __all__ = [
     "REFERENCE_TEXTS",
+    "CrossParts",
     "Parts",
     "Reference",
     "largest_difference",
+    "new_head",
     "read",
     "read_backbone",
+    "read_cross",
     "resolve",
     "tidy",
     "write",
+    "write_cross",
 ]

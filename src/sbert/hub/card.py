@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sbert.hub.parts import Parts
+from sbert.hub.parts import CrossParts, Parts
 from sbert.nn.heads import output_size
 
 _CARD = """\
@@ -67,4 +67,57 @@ def card(parts: Parts, name: str) -> str:
         length=parts.tokenizer.max_length,
         similarity=parts.similarity,
         prompts=prompts.replace("|", "\\|") or "none",
+    )
+
+
+_CROSS_CARD = """\
+---
+library_name: sentence-transformers
+pipeline_tag: text-ranking
+tags:
+- sentence-transformers
+- cross-encoder
+- sbert
+---
+# {name}
+
+Reads two texts together and gives {outputs}.
+
+| | |
+| --- | --- |
+| transformer | {transformer} |
+| labels | {labels} |
+| scale of the scores | {scale} |
+| longest pair | {length} tokens |
+
+With sbert:
+
+```python
+from sbert import CrossEncoder
+
+model = CrossEncoder.from_pretrained({path})
+print(model.predict([("A man is eating.", "한 남자가 먹고 있다.")]))
+```
+
+With [sentence-transformers](https://www.sbert.net):
+
+```python
+from sentence_transformers import CrossEncoder
+
+model = CrossEncoder({path})
+print(model.predict([("A man is eating.", "한 남자가 먹고 있다.")]))
+```
+"""
+
+
+def cross_card(parts: CrossParts, name: str) -> str:
+    """The README of a cross-encoder saved in a folder called ``name``."""
+    return _CROSS_CARD.format(
+        name=name,
+        path=json.dumps(name, ensure_ascii=False),
+        outputs="one score" if len(parts.labels) == 1 else f"one score for each of {len(parts.labels)} labels",
+        transformer=parts.transformer.facts.architecture,
+        labels=", ".join(parts.labels).replace("|", "\\|"),
+        scale=parts.scale,
+        length=parts.tokenizer.max_length,
     )

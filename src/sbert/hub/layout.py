@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
@@ -16,21 +14,19 @@ from sbert.errors import BadModel
 from sbert.hub import bundled
 from sbert.hub.card import card
 from sbert.hub.files import read_json, read_object, whole_folder, write_json
+from sbert.hub.kind import BI, MODULES, SETTINGS, kind_of, versions, way_to_load
 from sbert.hub.modules import HEADS, damaged, read_head, read_pooling, write_head, write_pooling
 from sbert.hub.parts import Parts
 from sbert.hub.reference import read_reference, write_reference
-from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
-from sbert.hub.weights import read_transformer, write_transformer
+from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
+from sbert.hub.weights import lacks_pooler, read_transformer, write_transformer
 from sbert.nn.heads import output_size
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 from sbert.types import FloatArray, Pooling, Similarity
 
-_MODULES = "modules.json"
-_SETTINGS = "config_sentence_transformers.json"
 _CALIBRATION = "calibration.safetensors"
 _REFERENCE = "reference.json"
-_KIND = "SentenceTransformer"
 
 
 def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
@@ -40,8 +36,8 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
         folder: a model folder; see :func:`sbert.hub.resolve` for names.
         legacy_weights: accept ``pytorch_model.bin``, read without running any code from it.
     """
-    settings = read_object(folder / _SETTINGS, optional=True)
-    _check_kind(folder, settings)
+    settings = read_object(folder / SETTINGS, optional=True)
+    _check_kind(folder)
     modules = _read_modules(folder)
     tokenizer, transformer = _read_backbone(modules[0][1], legacy_weights)
     pooling: tuple[Pooling, ...] = ("mean",)
@@ -76,18 +72,15 @@ def _read_backbone(
     return read_tokenizer(folder, transformer, max_length), transformer
 
 
-def _check_kind(folder: Path, settings: dict[str, Any]) -> None:
-    kind = settings.get("model_type", _KIND)
-    if not (folder / _MODULES).is_file():
-        architectures = read_object(folder / "config.json").get("architectures") or [""]
-        kind = "CrossEncoder" if architectures[0].endswith("ForSequenceClassification") else kind
-    if kind != _KIND:
-        raise BadModel(f"{folder} holds a {kind}, but a bi-encoder ({_KIND}) is expected; load it as what it is")
+def _check_kind(folder: Path) -> None:
+    kind = kind_of(folder) or BI
+    if kind != BI:
+        raise BadModel(f"{folder} holds a {kind}, but a bi-encoder ({BI}) is expected; {way_to_load(kind)}")
 
 
 def _read_modules(folder: Path) -> list[tuple[str, Path]]:
     """Kind and folder of each module: a transformer, its pooling, and heads."""
-    path = folder / _MODULES
+    path = folder / MODULES
     if not path.is_file():
         return [("Transformer", folder)]
     try:
@@ -118,13 +111,13 @@ def _read_settings(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
     default = settings.get("default_prompt_name")
     if default is not None and default not in prompts:
         raise BadModel(
-            f"{folder / _SETTINGS} has default_prompt_name {default!r}, but its prompts are "
+            f"{folder / SETTINGS} has default_prompt_name {default!r}, but its prompts are "
             f"{', '.join(prompts) or 'none'}"
         )
     similarity = settings.get("similarity_fn_name") or "cosine"
     if similarity not in get_args(Similarity):
         raise BadModel(
-            f"{folder / _SETTINGS} has similarity_fn_name {similarity!r}, but only "
+            f"{folder / SETTINGS} has similarity_fn_name {similarity!r}, but only "
             f"{', '.join(get_args(Similarity))} are known"
         )
     return {
@@ -150,6 +143,9 @@ def write(parts: Parts, folder: Path) -> None:
     with whole_folder(folder) as draft:
         write_transformer(parts.transformer, draft)
         write_tokenizer(parts.tokenizer, parts.transformer, draft)
+        # Without this, loading it elsewhere makes and reports a random pooler.
+        bare = {"model_args": {"add_pooling_layer": False}} if lacks_pooler(parts.transformer) else {}
+        write_sentence_config(parts.tokenizer, draft, bare)
         modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
         for index, head in enumerate([None, *parts.heads], 1):
             kind = "Pooling" if head is None else type(head).__name__
@@ -162,8 +158,8 @@ def write(parts: Parts, folder: Path) -> None:
             modules.append(
                 {"idx": index, "name": str(index), "path": place.name, "type": f"sentence_transformers.models.{kind}"}
             )
-        write_json(draft / _MODULES, modules)
-        write_json(draft / _SETTINGS, _settings(parts))
+        write_json(draft / MODULES, modules)
+        write_json(draft / SETTINGS, _settings(parts))
         if parts.ranges is not None:
             save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
         if parts.reference is not None:
@@ -173,17 +169,10 @@ def write(parts: Parts, folder: Path) -> None:
 
 def _settings(parts: Parts) -> dict[str, object]:
     settings: dict[str, object] = {
-        "model_type": _KIND,
-        "__version__": {"sbert": _version(), "transformers": version("transformers"), "pytorch": torch.__version__},
+        "model_type": BI,
+        "__version__": versions(),
         "prompts": parts.prompts,
         "default_prompt_name": parts.default_prompt_name,
         "similarity_fn_name": parts.similarity,
     }
     return settings if parts.truncate_dim is None else settings | {"truncate_dim": parts.truncate_dim}
-
-
-def _version() -> str:
-    try:
-        return metadata.version("sbert")
-    except metadata.PackageNotFoundError:
-        return "0"  # run from its source, not installed

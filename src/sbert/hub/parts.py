@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from torch import nn
 
 from sbert.hub.reference import Reference
+from sbert.nn.classify import Classifier
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
-from sbert.types import FloatArray, Pooling, Similarity
+from sbert.types import FloatArray, Pooling, Scale, Similarity
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,3 +33,16 @@ class Parts:
     reference: Reference | None = None
     truncate_dim: int | None = None
     """Keep only the first so many dimensions (Matryoshka models)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CrossParts:
+    """Everything a cross-encoder is made of."""
+
+    tokenizer: Tokenizer
+    transformer: Transformer
+    head: Classifier
+    labels: tuple[str, ...]
+    """The names of the head's outputs."""
+    scale: Scale
+    """What makes scores of logits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import tokenizers
 
 from sbert.errors import BadModel
 from sbert.hub.files import read_object, write_json
-from sbert.hub.weights import lacks_pooler
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -27,26 +27,29 @@ _ROLES = {
 }
 
 
-def read_tokenizer(folder: Path, transformer: Transformer, max_length: int | None = None) -> Tokenizer:
+def read_tokenizer(
+    folder: Path, transformer: Transformer, max_length: int | None = None, task: str = "feature-extraction"
+) -> Tokenizer:
     """The tokenizer in ``folder``, cutting at ``max_length`` or the folder's own number, never past the positions."""
-    stored = sentence_config(folder)
+    stored = sentence_config(folder, task)
     backend = _read_backend(folder)
     embeddings = transformer.facts.vocabulary_size
     if (largest := max(backend.get_vocab().values(), default=0)) >= embeddings:
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
-    published = read_object(folder / "tokenizer_config.json", optional=True).get("model_max_length")
-    length = max_length or stored.get("max_seq_length") or published or transformer.facts.max_length
-    return Tokenizer(backend, int(min(length, transformer.facts.max_length)), bool(stored.get("do_lower_case")))
+    published = read_object(folder / "tokenizer_config.json", optional=True)
+    positions = transformer.facts.max_length
+    length = max_length or stored.get("max_seq_length") or published.get("model_max_length") or positions
+    types = "token_type_ids" in published.get("model_input_names", ["token_type_ids"])
+    return Tokenizer(backend, int(min(length, positions)), bool(stored.get("do_lower_case")), types)
 
 
-def sentence_config(folder: Path) -> dict[str, Any]:
-    """What sentence-transformers notes about the transformer in ``folder``."""
+def sentence_config(folder: Path, task: str = "feature-extraction") -> dict[str, Any]:
+    """What sentence-transformers notes about the transformer in ``folder``, which must be there for this task."""
     found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
     path = next(found, None)
     config = read_object(path) if path else {}
-    task = config.get("transformer_task", "feature-extraction")
-    if task != "feature-extraction":
-        raise BadModel(f"{path} has transformer_task {task!r}, but only 'feature-extraction' makes sentence vectors")
+    if (stored := config.get("transformer_task", task)) != task:
+        raise BadModel(f"{path} has transformer_task {stored!r}, but only {task!r} fits this kind of model")
     return config
 
 
@@ -76,7 +79,7 @@ def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path
     The generic class takes tokenizer.json as it is; those named after architectures rebuild parts of it.
     """
     tokenizer.backend.save(str(folder / "tokenizer.json"))
-    segments = ["token_type_ids"] if transformer.facts.segments > 1 else []
+    segments = ["token_type_ids"] if tokenizer.types and transformer.facts.segments > 1 else []
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "model_max_length": tokenizer.max_length,
@@ -85,10 +88,12 @@ def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path
         **_special_tokens(tokenizer.backend, transformer.facts.pad_token_id),
     }
     write_json(folder / "tokenizer_config.json", config)
-    sentence: dict[str, object] = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case}
-    if lacks_pooler(transformer):
-        sentence["model_args"] = {"add_pooling_layer": False}  # or loading it elsewhere makes and reports a random one
-    write_json(folder / "sentence_bert_config.json", sentence)
+
+
+def write_sentence_config(tokenizer: Tokenizer, folder: Path, more: Mapping[str, object]) -> None:
+    """What sentence-transformers wants to know besides: where texts are cut, whether they are lower-cased."""
+    config = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case, **more}
+    write_json(folder / "sentence_bert_config.json", config)
 
 
 def _special_tokens(backend: tokenizers.Tokenizer, pad: int | None) -> dict[str, str]:

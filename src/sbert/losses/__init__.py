@@ -1,4 +1,4 @@
-"""TENSORS -> SCALAR: each loss a pure function of embeddings and labels. None ever sees a model."""
+"""TENSORS -> SCALAR: each loss a pure function of embeddings, or of scores, and labels. None ever sees a model."""
 
 from sbert.losses.catalog import OBJECTIVES, Objective, accepted_shapes, check_shape, make
 from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum
@@ -7,6 +7,7 @@ from sbert.losses.distances import Distance
 from sbert.losses.distill import embedding_mse, kl, margin_mse
 from sbert.losses.pairs import angle, cosent, cosine_mse
 from sbert.losses.ranking import info_nce
+from sbert.losses.scores import bce, cross_entropy, lambda_rank, list_net, margin_mse_scores, mse, rank_net
 from sbert.losses.softmax import SoftmaxClassifier
 from sbert.losses.triplets import batch_all, batch_hard, batch_semi_hard, triplet
 
@@ -22,17 +23,24 @@ __all__ = [
     "batch_all",
     "batch_hard",
     "batch_semi_hard",
+    "bce",
     "check_shape",
     "contrastive",
     "cosent",
     "cosine_mse",
+    "cross_entropy",
     "embedding_mse",
     "info_nce",
     "kl",
+    "lambda_rank",
+    "list_net",
     "make",
     "margin_mse",
+    "margin_mse_scores",
     "matryoshka",
+    "mse",
     "online_contrastive",
+    "rank_net",
     "triplet",
     "weighted_sum",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sbert import hub
+from sbert.errors import BadInput
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -21,3 +22,11 @@ class Backbone:
     def from_pretrained(cls, name: str | Path, max_seq_length: int | None = None) -> Backbone:
         """The body of any transformers encoder: a folder, an installed model package, or a hub name."""
         return cls(*hub.read_backbone(hub.resolve(name), max_seq_length))
+
+
+def cut_at(tokens: int, tokenizer: Tokenizer, transformer: Transformer) -> Tokenizer:
+    """``tokenizer``, cutting at so many tokens, which the transformer must be able to read."""
+    positions = transformer.facts.max_length
+    if tokens > positions:
+        raise BadInput(f"max_seq_length is {tokens}, but this model has {positions} positions")
+    return tokenizer.with_max_length(tokens)

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from sbert import hub
 from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
-from sbert.models.backbone import Backbone
+from sbert.models.backbone import Backbone, cut_at
 from sbert.models.finish import finish, merge_windows
-from sbert.models.run import run
+from sbert.models.run import best_device, run
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
 from sbert.nn.pooling import POOLINGS, pool
@@ -120,7 +120,7 @@ class BiEncoder(nn.Module):
         model.ranges, model.reference = parts.ranges, parts.reference
         if max_seq_length is not None:
             model.max_seq_length = max_seq_length
-        model.to(device or _best_device())
+        model.to(device or best_device())
         if self_check:
             model.self_check()
         return model
@@ -146,10 +146,11 @@ class BiEncoder(nn.Module):
 
     @max_seq_length.setter
     def max_seq_length(self, tokens: int) -> None:
-        positions = self.transformer.facts.max_length
-        if tokens > positions:
-            raise BadInput(f"max_seq_length is {tokens}, but this model has {positions} positions")
-        self.tokenizer = self.tokenizer.with_max_length(tokens)
+        self.tokenizer = cut_at(tokens, self.tokenizer, self.transformer)
+
+    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """What is embedded of a row's texts in training: each by itself."""
+        return columns
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
         """The first of the three steps: texts -> token ids."""
@@ -340,7 +341,3 @@ class BiEncoder(nn.Module):
 
 def _tensor(vectors: Array | Tensor) -> Tensor:
     return torch.as_tensor(vectors).detach().cpu().float()
-
-
-def _best_device() -> str:
-    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"

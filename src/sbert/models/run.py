@@ -54,6 +54,11 @@ def _budget(total: int, batch_tokens: int, threads: int) -> int:
     return min(batch_tokens, max(_SMALLEST_SHARE, math.ceil(total / (rounds * threads))))
 
 
+def best_device() -> str:
+    """The first accelerator if there is one, else the CPU."""
+    return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+
+
 def thread_count() -> int:
     """How many cores torch may use in this thread."""
     with _starting:  # while workers start, a new thread would read their limit instead

@@ -61,9 +61,10 @@ class Bert(Transformer):
         self.layers = nn.ModuleList(Layer(sizes) for _ in range(facts.depth))
         self.pooler = nn.Linear(facts.hidden_size, facts.hidden_size) if sizes.pooler else None
 
-    def hidden(self, ids: Tensor, groups: tuple[Group, ...]) -> Tensor:
-        """(T,) token ids of texts of these lengths -> (T, H)."""
-        x: Tensor = self.words(ids) + self.segments.weight[0] + self.places(self.positions(groups, ids.device))
+    def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
+        """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
+        segments = self.segments.weight[0] if types is None else self.segments(types)
+        x: Tensor = self.words(ids) + segments + self.places(self.positions(groups, ids.device))
         x = self.dropout(self.norm(x))
         if self.projection is not None:
             x = self.projection(x)

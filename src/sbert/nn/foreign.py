@@ -36,26 +36,34 @@ class Foreign(Transformer):
         self.facts = _facts(model)
         self.packed = self._probe()
 
-    def hidden(self, ids: Tensor, groups: tuple[Group, ...]) -> Tensor:
-        """(T,) token ids of texts of these lengths -> (T, H)."""
-        return self._together(ids, groups) if self.packed else self._by_length(ids, groups)
+    def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
+        """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
+        return self._together(ids, groups, types) if self.packed else self._by_length(ids, groups, types)
 
-    def _together(self, ids: Tensor, groups: tuple[Group, ...]) -> Tensor:
+    def _together(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         positions = self.positions(groups, ids.device)
-        output = self.model(input_ids=ids[None], position_ids=positions[None], groups=groups)
+        segments = {} if types is None else {"token_type_ids": types[None]}
+        output = self.model(input_ids=ids[None], position_ids=positions[None], groups=groups, **segments)
         hidden: Tensor = output.last_hidden_state
         return hidden[0]
 
-    def _by_length(self, ids: Tensor, groups: tuple[Group, ...]) -> Tensor:
+    def _by_length(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         pieces = []
         # MKL rounds otherwise where a product is stored at an address that is no multiple of 16 bytes. With four
         # heads, or eight, or twelve, every text's attention scores begin at one; else only every second or fourth do.
         copies = 4 // math.gcd(4, getattr(self.model.config, "num_attention_heads", 1))
-        for texts, group in zip(ids.split([g.texts * g.length for g in groups]), groups, strict=True):
-            repeats = math.ceil(MIN_ROWS / len(texts))
-            rows = texts.view(group).repeat_interleave(copies, 0).repeat(repeats, 1)
-            hidden = self.model(input_ids=rows).last_hidden_state[::copies]
-            pieces.append(hidden.flatten(0, 1)[: len(texts)])
+        inputs = {"input_ids": ids} | ({} if types is None else {"token_type_ids": types})
+        start = 0
+        for group in groups:
+            tokens = group.texts * group.length
+            repeats = math.ceil(MIN_ROWS / tokens)
+            rows = {
+                name: values[start : start + tokens].view(group).repeat_interleave(copies, 0).repeat(repeats, 1)
+                for name, values in inputs.items()
+            }
+            hidden = self.model(**rows).last_hidden_state[::copies]
+            pieces.append(hidden.flatten(0, 1)[:tokens])
+            start += tokens
         return torch.cat(pieces)
 
     @torch.inference_mode()

@@ -40,12 +40,16 @@ class Transformer(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Hidden states of the last layer, (T, H), in the order of the batch."""
+        device = next(self.parameters()).device
         repeats = math.ceil(MIN_ROWS / max(len(batch.input_ids), 1))
-        ids = torch.from_numpy(batch.input_ids).to(next(self.parameters()).device)  # (T,)
-        return self.hidden(ids.repeat(repeats), batch.groups * repeats)[: len(ids)]
+        ids = torch.from_numpy(batch.input_ids).to(device)  # (T,)
+        types = None
+        if batch.token_types is not None and self.facts.segments > 1:
+            types = torch.from_numpy(batch.token_types).to(device).repeat(repeats)
+        return self.hidden(ids.repeat(repeats), batch.groups * repeats, types)[: len(ids)]
 
-    def hidden(self, ids: Tensor, groups: tuple[Group, ...]) -> Tensor:
-        """(T,) token ids of texts of these lengths -> (T, H)."""
+    def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
+        """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
         raise NotImplementedError
 
     def positions(self, groups: tuple[Group, ...], device: torch.device) -> Tensor:

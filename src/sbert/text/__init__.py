@@ -1,6 +1,16 @@
 """STRINGS -> BATCH: token ids, an account of what did not fit, and batches by token budget."""
 
-from sbert.text.batching import batches, plan
-from sbert.text.tokenizer import ON_TRUNCATE, Tokenizer, Tokens, Truncation, check_texts
+from sbert.text.batching import batches, lay, plan
+from sbert.text.tokenizer import ON_TRUNCATE, Tokenizer, Tokens, Truncation, check_pairs, check_texts
 
-__all__ = ["ON_TRUNCATE", "Tokenizer", "Tokens", "Truncation", "batches", "check_texts", "plan"]
+__all__ = [
+    "ON_TRUNCATE",
+    "Tokenizer",
+    "Tokens",
+    "Truncation",
+    "batches",
+    "check_pairs",
+    "check_texts",
+    "lay",
+    "plan",
+]

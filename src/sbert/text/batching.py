@@ -39,5 +39,15 @@ def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) ->
     ends = np.cumsum(tokens.lengths)
     for rows in plan(tokens.lengths, batch_tokens, batch_size):
         lengths = tokens.lengths[rows]
-        pieces = [tokens.ids[end - length : end] for end, length in zip(ends[rows], lengths, strict=True)]
-        yield rows, Batch(np.concatenate(pieces).astype(np.int64), tuple(lengths.tolist()), tokens.prompt_length)
+        ids = lay(tokens.ids, ends[rows], lengths).astype(np.int64)
+        types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths).astype(np.int64)
+        yield rows, Batch(ids, tuple(lengths.tolist()), tokens.prompt_length, types)
+
+
+def lay(values: IntArray, ends: IntArray, lengths: IntArray) -> IntArray:
+    """The stretches of ``values`` that end there and are so long, end to end.
+
+    >>> lay(np.array([1, 2, 3, 4, 5]), ends=np.array([5, 2]), lengths=np.array([1, 2])).tolist()
+    [5, 1, 2]
+    """
+    return np.concatenate([values[end - length : end] for end, length in zip(ends, lengths, strict=True)])

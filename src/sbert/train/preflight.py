@@ -162,7 +162,7 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
 
 
 def _column(model: Any, name: str, role: str, texts: list[str], sample: list[str]) -> ColumnFacts:
-    account = model.tokenize(sample).truncation
+    account = model.tokenizer(sample).truncation
     return ColumnFacts(
         name=name,
         role=role,

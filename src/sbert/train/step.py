@@ -11,20 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from sbert.losses import Loss
-from sbert.text import Tokens, batches
+from sbert.text import Tokens, batches, lay
 from sbert.train.config import TrainPrecision
 from sbert.train.distributed import Team
 from sbert.types import Batch, IntArray
 
 _HALF = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _NO_LIMIT = 1 << 62
+Item = TypeVar("Item")
 
 
 class Trainable(Protocol):
@@ -35,12 +36,16 @@ class Trainable(Protocol):
         """Where the weights are."""
         ...
 
-    def tokenize(self, texts: Sequence[str]) -> Tokens:
-        """Texts -> token ids."""
+    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:
+        """Columns of texts -> columns of what goes through the network: texts, or pairs of them."""
+        ...
+
+    def tokenize(self, items: Sequence[Any], /) -> Tokens:
+        """Items -> token ids."""
         ...
 
     def __call__(self, batch: Batch) -> Tensor:
-        """(T,) token ids -> (B, D) vectors, in the order of the batch."""
+        """(T,) token ids -> (B, D) vectors, or the scores of pairs, in the order of the batch."""
         ...
 
 
@@ -81,8 +86,8 @@ class Step:
             seed: numbers that belong to this batch alone; all its randomness comes from them.
             share: one over the number of batches that make a step.
         """
-        texts, places = _each_once(columns)
-        tokens = self.model.tokenize(texts)
+        items, places = _each_once(self.model.items(columns))
+        tokens = self.model.tokenize(items)
         shares = self.team.shares(tokens.lengths)
         parts = list(batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT))
 
@@ -130,8 +135,8 @@ class Step:
             yield
 
 
-def _each_once(columns: Sequence[Sequence[str]]) -> tuple[list[str], list[Tensor]]:
-    """The texts of all columns, each once a column, and where each row of each column finds its own.
+def _each_once(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[Tensor]]:
+    """The texts or pairs of all columns, each once a column, and where each row of each column finds its own.
 
     Equal texts in two columns of one row stay two: with dropout their vectors differ, and there are losses that live
     on this difference.
@@ -140,20 +145,22 @@ def _each_once(columns: Sequence[Sequence[str]]) -> tuple[list[str], list[Tensor
     >>> texts, [place.tolist() for place in places]
     (['비', '눈', '비', '해', '달'], [[0, 1, 0], [2, 3, 4]])
     """
-    texts: list[str] = []
+    items: list[Item] = []
     places: list[Tensor] = []
     for column in columns:
-        numbers = {text: number for number, text in enumerate(dict.fromkeys(column), len(texts))}
-        places.append(torch.tensor([numbers[text] for text in column]))
-        texts += numbers
-    return texts, places
+        numbers = {item: number for number, item in enumerate(dict.fromkeys(column), len(items))}
+        places.append(torch.tensor([numbers[item] for item in column]))
+        items += numbers
+    return items, places
 
 
 def _take(tokens: Tokens, rows: IntArray) -> Tokens:
     """The given rows of ``tokens``."""
     ends = np.cumsum(tokens.lengths)
-    ids = [tokens.ids[ends[row] - tokens.lengths[row] : ends[row]] for row in rows]
-    return Tokens(np.concatenate(ids), tokens.lengths[rows], rows, tokens.truncation, tokens.prompt_length)
+    lengths = tokens.lengths[rows]
+    ids = lay(tokens.ids, ends[rows], lengths)
+    types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths)
+    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types)
 
 
 def _in_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:

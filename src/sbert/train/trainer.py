@@ -1,8 +1,8 @@
 """The loop: step after step over the columns, with evaluation, checkpoints and an exact way back after any stop.
 
-One trainer for every kind of model: it asks for ``tokenize``, ``forward`` and ``save_pretrained``. All randomness
-follows from the seed and the number of the step, so a checkpoint needs no random state: it holds the weights of
-model and objective, the optimizer's memory, and where in the data the run is.
+One trainer for every kind of model: it asks for ``items``, ``tokenize``, ``forward`` and ``save_pretrained``. All
+randomness follows from the seed and the number of the step, so a checkpoint needs no random state: it holds the
+weights of model and objective, the optimizer's memory, and where in the data the run is.
 """
 
 from __future__ import annotations

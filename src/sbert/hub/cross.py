@@ -1,0 +1,214 @@
+"""A cross-encoder's folder: a transformers sequence classifier, as sentence-transformers' CrossEncoder keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from sbert.errors import BadModel
+from sbert.hub.card import cross_card
+from sbert.hub.files import read_json, read_object, whole_folder, write_json
+from sbert.hub.kind import CROSS, MODULES, SETTINGS, kind_of, versions, way_to_load
+from sbert.hub.modules import damaged, weights_path
+from sbert.hub.parts import CrossParts
+from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
+from sbert.hub.weights import read_transformer, write_transformer
+from sbert.nn.classify import Classifier, usual_scale
+from sbert.nn.transformer import Transformer
+from sbert.types import Scale
+
+_TASK = "sequence-classification"
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """An architecture's own classification head, and what its tensors are called."""
+
+    name: str
+    """The class in transformers is this and ForSequenceClassification."""
+    body: str
+    """Before the name of each of the encoder's tensors."""
+    dense: str
+    projection: str
+    activation: str
+    drop_first: bool
+
+
+_FORMS = {
+    "bert": _Form("Bert", "bert.", "bert.pooler.dense", "classifier", "tanh", False),
+    "albert": _Form("Albert", "albert.", "albert.pooler", "classifier", "tanh", False),
+    "distilbert": _Form("DistilBert", "distilbert.", "pre_classifier", "classifier", "relu", False),
+    "roberta": _Form("Roberta", "roberta.", "classifier.dense", "classifier.out_proj", "tanh", True),
+    "xlm-roberta": _Form("XLMRoberta", "roberta.", "classifier.dense", "classifier.out_proj", "tanh", True),
+    "camembert": _Form("Camembert", "roberta.", "classifier.dense", "classifier.out_proj", "tanh", True),
+    "mpnet": _Form("MPNet", "mpnet.", "classifier.dense", "classifier.out_proj", "tanh", True),
+    "electra": _Form("Electra", "electra.", "classifier.dense", "classifier.out_proj", "gelu", True),
+}
+_DROPOUTS = ("classifier_dropout", "seq_classif_dropout", "classifier_dropout_prob", "hidden_dropout_prob")
+_SCALES: dict[Scale, str] = {
+    "sigmoid": "torch.nn.modules.activation.Sigmoid",
+    "identity": "torch.nn.modules.linear.Identity",
+    "softmax": "torch.nn.modules.activation.Softmax",
+}
+_OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transformers kept it before version 4
+
+
+def read_cross(folder: Path, new_labels: int = 1, seed: int = 0) -> CrossParts:
+    """The cross-encoder in ``folder``; a bare encoder gets a new head of so many labels, drawn from ``seed``."""
+    kind = kind_of(folder)
+    if kind is not None and kind != CROSS:
+        raise BadModel(
+            f"{folder} holds a {kind}, but a {CROSS} or a bare encoder is expected; {way_to_load(kind)}, or put a new "
+            f"head on its body with CrossEncoder(Backbone.from_pretrained(...))"
+        )
+    settings, noted = read_object(folder / "config.json"), read_object(folder / SETTINGS, optional=True)
+    _check_plain(folder, noted)
+    transformer = read_transformer(folder)
+    tokenizer = read_tokenizer(folder, transformer, task=_TASK)
+    if kind is None:
+        head, settings = new_head(transformer, new_labels, seed), {}  # a bare encoder's labels are not the new head's
+    else:
+        head = _read_head(settings, folder)
+        _take_pooler(transformer)
+    labels = _read_labels(settings, head, folder)
+    scale = _read_scale(settings, noted, folder) or usual_scale(len(labels))
+    return CrossParts(tokenizer, transformer, head, labels, scale)
+
+
+def new_head(transformer: Transformer, labels: int, seed: int) -> Classifier:
+    """A head of the architecture's own form for a body without one; where that form has a pooler, the body's moves in.
+
+    A pooler that the form has no use for is dropped, as transformers does when it makes such a model.
+    """
+    settings = _settings(transformer)
+    form = _form(settings, "the encoder")
+    head = _head(form, settings, transformer.facts.hidden_size, labels)
+    head.draw(settings.get("initializer_range", 0.02), seed)
+    pooler = _take_pooler(transformer)
+    if pooler is not None and form.dense.startswith(form.body):
+        head.dense.load_state_dict(pooler.state_dict())
+    return head.eval()
+
+
+def write_cross(parts: CrossParts, folder: Path) -> None:
+    """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
+    with whole_folder(folder) as draft:
+        write_transformer(parts.transformer, draft)
+        _add_head(parts, draft)
+        write_tokenizer(parts.tokenizer, parts.transformer, draft)
+        write_sentence_config(parts.tokenizer, draft, {"transformer_task": _TASK})
+        module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+        write_json(draft / MODULES, [module])
+        scale = {"activation_fn": _SCALES[parts.scale]}
+        noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None, **scale}
+        write_json(draft / SETTINGS, noted)
+        (draft / "README.md").write_text(cross_card(parts, folder.name), encoding="utf-8")
+
+
+def _add_head(parts: CrossParts, folder: Path) -> None:
+    """Make the bare encoder in ``folder`` a classifier: the head's tensors, the labels and the scale."""
+    path = folder / "config.json"
+    settings = read_object(path)
+    form = _form(settings, folder)
+    body = {form.body + name: tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+    head = {theirs: parts.head.state_dict()[ours].contiguous() for ours, theirs in _names(form).items()}
+    save_file(body | head, folder / "whole.safetensors", metadata={"format": "pt"})
+    (folder / "whole.safetensors").replace(folder / "model.safetensors")  # never into a file that is mapped to memory
+    kept = {key: value for key, value in settings.items() if key not in (_OLD_SCALE, "num_labels", "problem_type")}
+    labels = {
+        "id2label": {str(number): name for number, name in enumerate(parts.labels)},
+        "label2id": {name: number for number, name in enumerate(parts.labels)},
+    }
+    scale = {"sentence_transformers": {"activation_fn": _SCALES[parts.scale]}}
+    write_json(path, kept | {"architectures": [f"{form.name}ForSequenceClassification"]} | labels | scale)
+
+
+def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
+    """Raise where sentence-transformers would do more than run the classifier."""
+    path = folder / MODULES
+    try:
+        types = [str(module["type"]) for module in read_json(path)] if path.is_file() else []
+    except (TypeError, KeyError) as error:
+        raise BadModel(f"{path} is no list of modules with type and path ({error}); save the model again") from None
+    if types and [name.rpartition(".")[2] for name in types] != ["Transformer"]:
+        raise BadModel(f"{path} lists {', '.join(types)}, but only a Transformer with its own head is supported")
+    if noted.get("default_prompt_name"):
+        raise BadModel(f"{folder / SETTINGS} has a default prompt, but pairs are read without prompts; remove it")
+
+
+def _read_head(settings: dict[str, Any], folder: Path) -> Classifier:
+    form = _form(settings, folder)
+    path = weights_path(folder, legacy_weights=False)
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {ours: file.get_tensor(theirs).float() for ours, theirs in _names(form).items()}
+        head = _head(form, settings, len(tensors["dense.weight"]), len(tensors["projection.weight"]))
+        head.load_state_dict(tensors)
+    except Exception as error:  # tensors missing or of another size, a file cut short or in parts
+        raise damaged(path, error) from error
+    return head.eval()
+
+
+def _read_labels(settings: dict[str, Any], head: Classifier, folder: Path) -> tuple[str, ...]:
+    numbers = [str(number) for number in range(head.projection.out_features)]
+    named = settings.get("id2label") or {number: f"LABEL_{number}" for number in numbers}
+    if set(named) != set(numbers):
+        raise BadModel(
+            f"{folder / 'config.json'} names the labels {', '.join(map(str, named))}, but the head gives "
+            f"{', '.join(numbers)}; make id2label fit"
+        )
+    return tuple(str(named[number]) for number in numbers)
+
+
+def _read_scale(settings: dict[str, Any], noted: dict[str, Any], folder: Path) -> Scale | None:
+    """The scale of the scores, wherever a release of sentence-transformers has kept it; None: not said."""
+    inside = settings.get("sentence_transformers") or {}
+    stored = noted.get("activation_fn") or inside.get("activation_fn") or settings.get(_OLD_SCALE)
+    if stored is None:
+        return None
+    short = {path.rpartition(".")[2]: scale for scale, path in _SCALES.items()}
+    place, _, name = str(stored).rpartition(".")
+    if not place.startswith("torch.nn") or name not in short:
+        raise BadModel(f"{folder} has the activation {stored!r}, but only torch.nn's {', '.join(short)} are known")
+    return short[name]
+
+
+def _settings(transformer: Any) -> dict[str, Any]:
+    """What config.json says of it."""
+    settings: dict[str, Any] = (
+        transformer.settings if hasattr(transformer, "settings") else transformer.model.config.to_dict()
+    )
+    return settings
+
+
+def _form(settings: dict[str, Any], what: object) -> _Form:
+    kind = settings.get("model_type")
+    if kind not in _FORMS:
+        raise BadModel(f"{what} is of type {kind!r}, but cross-encoders are made of {', '.join(_FORMS)}; choose one")
+    return _FORMS[kind]
+
+
+def _head(form: _Form, settings: dict[str, Any], size: int, labels: int) -> Classifier:
+    dropout = next((settings[key] for key in _DROPOUTS if settings.get(key) is not None), 0.1)
+    return Classifier(size, labels, activation=form.activation, dropout=dropout, drop_first=form.drop_first)
+
+
+def _names(form: _Form) -> dict[str, str]:
+    """The tensors of a head: our name to theirs."""
+    layers = {"dense": form.dense, "projection": form.projection}
+    return {f"{ours}.{part}": f"{theirs}.{part}" for ours, theirs in layers.items() for part in ("weight", "bias")}
+
+
+def _take_pooler(transformer: Transformer) -> nn.Linear | None:
+    """The pooler's matrix, which leaves the transformer: a head stands in its place."""
+    body: Any = getattr(transformer, "model", transformer)
+    pooler: Any = getattr(body, "pooler", None)
+    if pooler is not None:
+        body.pooler = None
+    linear: nn.Linear | None = getattr(pooler, "dense", pooler)
+    return linear

@@ -1,0 +1,41 @@
+"""What kind of model a folder holds, by the files that sentence-transformers writes. Reads no weights."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import torch
+
+from sbert.hub.files import read_object
+
+MODULES = "modules.json"
+SETTINGS = "config_sentence_transformers.json"
+BI, CROSS = "SentenceTransformer", "CrossEncoder"
+_OURS = {BI: "BiEncoder", CROSS: "CrossEncoder"}
+
+
+def kind_of(folder: Path) -> str | None:
+    """The kind by sentence-transformers' name for it; None for a bare encoder, which may become any."""
+    stored: str | None = read_object(folder / SETTINGS, optional=True).get("model_type")
+    if (folder / MODULES).is_file():
+        return stored or BI
+    architectures = read_object(folder / "config.json").get("architectures") or [""]
+    return CROSS if architectures[0].endswith("ForSequenceClassification") else stored
+
+
+def way_to_load(kind: str) -> str:
+    """What to do with a model of this kind, as the end of a sentence."""
+    return f"load it with {_OURS[kind]}.from_pretrained" if kind in _OURS else "name another model"
+
+
+def versions() -> dict[str, str]:
+    """Who writes a folder."""
+    return {"sbert": _version(), "transformers": metadata.version("transformers"), "pytorch": torch.__version__}
+
+
+def _version() -> str:
+    try:
+        return metadata.version("sbert")
+    except metadata.PackageNotFoundError:
+        return "0"  # run from its source, not installed
