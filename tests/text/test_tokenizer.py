@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -159,3 +160,16 @@ def test_a_lone_surrogate_is_named(backend: tokenizers.Tokenizer) -> None:
 def test_a_length_with_no_room_for_text(backend: tokenizers.Tokenizer) -> None:
     with pytest.raises(BadInput, match=r"max_length is 2, .* at least 3"):
         Tokenizer(backend, 2)
+
+
+def test_an_empty_text_is_never_without_a_token(backend: tokenizers.Tokenizer) -> None:
+    """Some published tokenizers add no special tokens."""
+    settings = json.loads(backend.to_str())
+    bare = Tokenizer(tokenizers.Tokenizer.from_str(json.dumps({**settings, "post_processor": None})), 16)
+    unknown = backend.token_to_id("[UNK]")
+    cat = bare(["고양이"]).ids.tolist()
+    assert rows_of(bare(["", "고양이", ""])) == [[unknown], cat, [unknown]]
+    pairs = bare.pairs([("", ""), ("", "고양이")])
+    assert rows_of(pairs) == [[unknown], cat]
+    assert pairs.types is not None
+    assert len(pairs.types) == len(pairs.ids)

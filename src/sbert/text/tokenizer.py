@@ -88,6 +88,9 @@ class Tokenizer:
         self._plain.no_truncation()
         self._special = self._plain.num_special_tokens_to_add(False)
         self._check_room(self._special)
+        # Where nothing is added, an empty text would have no token at all: it gets the unknown one.
+        unknown = getattr(self._plain.model, "unk_token", None)
+        self._nothing = [(self._plain.token_to_id(unknown) if unknown else None) or 0]
         self._uncut = self._plain
         if lower_case:
             self._uncut = tokenizers.Tokenizer.from_str(self._plain.to_str())
@@ -125,9 +128,10 @@ class Tokenizer:
                 for window in [encoding, *rest] if windows else [encoding]:
                     kept.append(window)
                     owners.append(owner)
-            sizes = [len(encoding) for encoding in kept]
+            sizes = [len(encoding) or 1 for encoding in kept]
             lengths += sizes
-            rows.append(np.fromiter(chain.from_iterable(e.ids for e in kept), np.int32, count=sum(sizes)))
+            ids = chain.from_iterable(encoding.ids or self._nothing for encoding in kept)
+            rows.append(np.fromiter(ids, np.int32, count=sum(sizes)))
         used = sum(lengths)
         return Tokens(
             ids=np.concatenate(rows) if rows else np.empty(0, np.int32),
@@ -154,14 +158,14 @@ class Tokenizer:
         for start in range(0, len(pairs), _SLICE):
             part = list(pairs[start : start + _SLICE])
             kept = self._encode(self._uncut, part, start)
-            sizes = [len(encoding) for encoding in kept]
+            sizes = [len(encoding) or 1 for encoding in kept]
             long = [row for row, size in enumerate(sizes) if size > self.max_length]
             for row, encoding in zip(long, self._encode(self._backend, [part[row] for row in long], 0), strict=True):
                 kept[row] = encoding
             whole += sizes
-            lengths += [len(encoding) for encoding in kept]
-            ids.append(np.fromiter(chain.from_iterable(encoding.ids for encoding in kept), np.int32))
-            types.append(np.fromiter(chain.from_iterable(encoding.type_ids for encoding in kept), np.int32))
+            lengths += [len(encoding) or 1 for encoding in kept]
+            ids.append(np.fromiter(chain.from_iterable(e.ids or self._nothing for e in kept), np.int32))
+            types.append(np.fromiter(chain.from_iterable(e.type_ids or [0] for e in kept), np.int32))
         truncated = sum(size > self.max_length for size in whole)
         used, lost = sum(whole), sum(whole) - sum(lengths)
         return Tokens(
