@@ -88,7 +88,7 @@ def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, sa
     facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     assert facts["config"]["output_dir"] == str(folder)
     assert facts["steps"] == 45
-    assert facts["data"] == [{"name": "the data", "rows": 24, "sha256": columns.fingerprint}]
+    assert facts["data"] == [{"name": "the data", "rows": 24, "labels": [], "sha256": columns.fingerprint}]
     assert facts["versions"]["torch"] == torch.__version__
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
     assert "<th>spearman</th>" in (folder / "run.html").read_text(encoding="utf-8")
