@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from sbert.cli.main import app
 from sbert.models.bi import BiEncoder
-from sbert.train.trainer import Event
+from sbert.train.records import Event
 
 SOURCE = Path(__file__).parents[2] / "src"
 PAIRS = [

@@ -22,7 +22,7 @@ import sbert.train.trainer
 from sbert import BiEncoder, Columns, TrainConfig, Trainer, losses
 from sbert.errors import SbertError
 from sbert.train import checkpoint
-from sbert.train.trainer import Callback, Event
+from sbert.train.records import Callback, Event
 
 Spec = dict[str, Any]
 INTERRUPTED = 130

@@ -21,8 +21,9 @@ from sbert.errors import SbertError
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
     from sbert.train.preflight import DataFacts, Explanation
+    from sbert.train.records import Result
     from sbert.train.run_file import RunFile
-    from sbert.train.trainer import Result, Trainer
+    from sbert.train.trainer import Trainer
 
 _INTERRUPTED = 130
 _LEADER_FIRST_SECONDS = 3.0

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sbert.data import Columns
     from sbert.losses import Loss
     from sbert.models.bi import BiEncoder
-    from sbert.train.trainer import Callback, Evaluator, Trainer
+    from sbert.train.records import Callback, Evaluator
+    from sbert.train.trainer import Trainer
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sbert.errors import BadInput
-from sbert.train.trainer import Callback, Event
+from sbert.train.records import Callback, Event
 
 _GROUPS = {"step": "train", "evaluation": "dev"}
 

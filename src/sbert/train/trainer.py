@@ -11,13 +11,13 @@ import json
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 from torch import nn
@@ -31,60 +31,12 @@ from sbert.train import checkpoint, journal
 from sbert.train.config import TrainConfig, differences
 from sbert.train.curve import draw
 from sbert.train.distributed import Team
+from sbert.train.records import Callback, Evaluator, Event, Position, Result
 from sbert.train.stop import Stop
 from sbert.train.update import Labelled, Update
 from sbert.types import IntArray
 
 logger = logging.getLogger(__name__)
-
-
-class Evaluator(Protocol):
-    """Says how good a model is. Higher is better."""
-
-    @property
-    def primary(self) -> str:
-        """Which of the figures decides which model is best."""
-        ...
-
-    def __call__(self, model: Any, /) -> Mapping[str, float]:
-        """All figures by name."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something a callback may want to know."""
-
-    kind: Literal["step", "evaluation", "checkpoint"]
-    step: int
-    values: Mapping[str, float] = field(default_factory=dict)
-
-
-Callback = Callable[[Event], None]
-
-
-@dataclass(slots=True)
-class Position:
-    """How far a run is: what a checkpoint holds beside tensors."""
-
-    step: int = 0
-    cursor: Cursor = field(default_factory=Cursor)
-    best_score: float | None = None
-    best_step: int = 0
-    worse_since: int = 0
-    """Evaluations since the best one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a run ended."""
-
-    steps: int
-    best_score: float | None
-    best_step: int
-    seconds: float
-    model: Path
-    """The folder of the trained model."""
 
 
 class Trainer:
