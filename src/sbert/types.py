@@ -24,6 +24,9 @@ OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
 Scale = Literal["sigmoid", "identity", "softmax"]
 Output = Literal["score", "logit", "probability"]
 LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
+Codes = Literal["learned", "first"]
+Towers = Literal["shared", "separate"]
+Role = Literal["query", "document"]
 
 
 class Group(NamedTuple):
@@ -45,6 +48,8 @@ class Batch:
     """Leading tokens of every text that pooling leaves out."""
     token_types: IntArray | None = None
     """(T,) int64, which of a pair's two texts a token belongs to; None where there is one text only."""
+    roles: tuple[Role, ...] | None = None
+    """What each of the B texts is, for a model that reads queries otherwise than documents."""
 
     @property
     def groups(self) -> tuple[Group, ...]:

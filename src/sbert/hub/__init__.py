@@ -4,21 +4,25 @@ from sbert.hub.cross import new_head, read_cross, write_cross
 from sbert.hub.files import tidy
 from sbert.hub.find import resolve
 from sbert.hub.layout import read, read_backbone, write
-from sbert.hub.parts import CrossParts, Parts
+from sbert.hub.parts import CrossParts, Parts, PolyParts
+from sbert.hub.poly import read_poly, write_poly
 from sbert.hub.reference import REFERENCE_TEXTS, Reference, largest_difference
 
 __all__ = [
     "REFERENCE_TEXTS",
     "CrossParts",
     "Parts",
+    "PolyParts",
     "Reference",
     "largest_difference",
     "new_head",
     "read",
     "read_backbone",
     "read_cross",
+    "read_poly",
     "resolve",
     "tidy",
     "write",
     "write_cross",
+    "write_poly",
 ]

@@ -12,6 +12,7 @@ from sbert.hub.files import read_object
 MODULES = "modules.json"
 SETTINGS = "config_sentence_transformers.json"
 BI, CROSS = "SentenceTransformer", "CrossEncoder"
+POLY_FOLDER = "poly"
 _OURS = {BI: "BiEncoder", CROSS: "CrossEncoder"}
 
 

@@ -6,6 +6,7 @@ from sbert.losses.contrastive import contrastive, online_contrastive
 from sbert.losses.distances import Distance
 from sbert.losses.distill import embedding_mse, kl, margin_mse
 from sbert.losses.pairs import angle, cosent, cosine_mse
+from sbert.losses.poly import poly_nce, poly_scores
 from sbert.losses.ranking import info_nce
 from sbert.losses.scores import bce, cross_entropy, lambda_rank, list_net, margin_mse_scores, mse, rank_net
 from sbert.losses.softmax import SoftmaxClassifier
@@ -40,6 +41,8 @@ __all__ = [
     "matryoshka",
     "mse",
     "online_contrastive",
+    "poly_nce",
+    "poly_scores",
     "rank_net",
     "triplet",
     "weighted_sum",
