@@ -9,7 +9,8 @@ from torch import nn
 from sbert.hub.reference import Reference
 from sbert.nn.classify import Classifier
 from sbert.nn.transformer import Transformer
-from sbert.text import Tokenizer
+from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.text import Tokenizer, WordTokenizer
 from sbert.types import FloatArray, Pooling, Scale, Similarity
 
 
@@ -46,3 +47,13 @@ class CrossParts:
     """The names of the head's outputs."""
     scale: Scale
     """What makes scores of logits."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordParts:
+    """Everything a word-level encoder is made of."""
+
+    tokenizer: WordTokenizer
+    embeddings: WordEmbeddings
+    lstm: BiLSTM | None = None
+    pooling: tuple[Pooling, ...] = ("mean",)
