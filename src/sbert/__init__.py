@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
     from sbert.models.cross import CrossEncoder as CrossEncoder
+    from sbert.models.words import WordEncoder as WordEncoder
     from sbert.nn.heads import Dense as Dense
     from sbert.nn.heads import Dropout as Dropout
     from sbert.nn.heads import LayerNorm as LayerNorm
@@ -47,6 +48,7 @@ _HOME = {
     "SbertError": "sbert.errors",
     "TrainConfig": "sbert.train.config",
     "Trainer": "sbert.train.trainer",
+    "WordEncoder": "sbert.models.words",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -65,6 +67,7 @@ __all__ = [
     "SbertError",
     "TrainConfig",
     "Trainer",
+    "WordEncoder",
     "evaluate",
     "losses",
     "most_similar_pairs",

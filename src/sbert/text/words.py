@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 import numpy as np
 
 from sbert.errors import BadInput
+from sbert.text.batching import lay
 from sbert.text.tokenizer import Tokens, Truncation
 from sbert.types import IntArray
 
@@ -81,35 +82,39 @@ class WordTokenizer:
 
     def __call__(self, texts: Sequence[str], windows: bool = False) -> Tokens:
         """The numbers of every text's words; with ``windows`` what does not fit becomes further rows."""
-        rows = [self._known(text) for text in texts]
-        whole = np.fromiter(map(len, rows), np.int64, len(rows))
-        owners: IntArray = np.arange(len(rows))
-        truncated = int((whole > self.max_length).sum())
-        if truncated:
-            rows, owners = self._cut(rows, windows)
-        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-        words, kept = int(whole.sum()), int(lengths.sum())
-        return Tokens(
-            ids=np.fromiter(chain.from_iterable(rows), np.int32, kept),
-            lengths=lengths,
-            owners=owners,
-            truncation=Truncation(
-                len(texts), truncated, self.max_length, words, self._lost(whole), int(whole.max(initial=0))
-            ),
+        ids, whole = self._known(texts)
+        lengths = np.minimum(whole, self.max_length)
+        owners: IntArray = np.arange(len(whole))
+        words, lost = int(whole.sum()), int((whole - lengths).sum())
+        truncation = Truncation(
+            len(texts), int((whole > lengths).sum()), self.max_length, words, lost, int(whole.max(initial=0))
         )
+        if lost and windows:  # which lie one behind the other as the text does
+            lengths, owners = _windows(whole, self.max_length)
+        elif lost:
+            ids = lay(ids, np.cumsum(whole) - whole + lengths, lengths)
+        return Tokens(ids, lengths, owners, truncation)
 
-    def _known(self, text: str) -> list[int]:
-        return list(filter(None, map(self._numbers.get, split_words(text, self.lower_case)))) or [0]
+    def _known(self, texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """The numbers of all texts' known words end to end, and how many each text has."""
+        numbers, counts = array("i"), array("q")
+        for text in texts:
+            before = len(numbers)
+            numbers.extend(filter(None, map(self._numbers.get, split_words(text, self.lower_case))))
+            if len(numbers) == before:
+                numbers.append(0)
+            counts.append(len(numbers) - before)
+        return np.array(numbers, np.int32), np.array(counts, np.int64)
 
-    def _cut(self, rows: list[list[int]], windows: bool) -> tuple[list[list[int]], IntArray]:
-        """The first stretch of each row, or with ``windows`` all of them, and the text each belongs to."""
-        size = self.max_length
-        pieces = [
-            (owner, row[start : start + size])
-            for owner, row in enumerate(rows)
-            for start in range(0, len(row) if windows else 1, size)
-        ]
-        return [piece for _, piece in pieces], np.array([owner for owner, _ in pieces])
 
-    def _lost(self, whole: IntArray) -> int:
-        return int((whole - np.minimum(whole, self.max_length)).sum())
+def _windows(whole: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """The lengths of all texts' windows of ``size`` words, and the text each belongs to.
+
+    >>> lengths, owners = _windows(np.array([2, 5]), size=2)
+    >>> lengths.tolist(), owners.tolist()
+    ([2, 2, 2, 1], [0, 1, 1, 1])
+    """
+    counts = -(-whole // size)
+    owners = np.repeat(np.arange(len(whole)), counts)
+    place = np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]
+    return np.minimum(size, whole[owners] - place * size), owners
