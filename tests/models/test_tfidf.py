@@ -50,7 +50,7 @@ def test_shapes():
 def test_refusals():
     with pytest.raises(BadInput, match="got 2 texts without a word, but there must be some to learn from"):
         TfIdf(["", " "])
-    with pytest.raises(BadOption, match="unit is 'words'.*did you mean 'word'"):
+    with pytest.raises(BadOption, match=r"unit is 'words'.*did you mean 'word'"):
         TfIdf(TEXTS, "words")
     with pytest.raises(BadInput, match="row 1 is int"):
         TfIdf(["a", 1])

@@ -100,7 +100,7 @@ def test_sizes_of_several_poolings():
     company=st.lists(TEXTS, max_size=40), batch_tokens=st.integers(1, 64), threads=st.integers(1, 2), data=st.data()
 )
 @pytest.mark.parametrize("kind", ["average", "recurrent"])
-def test_a_vector_depends_on_its_text_alone(average, recurrent, kind, company, batch_tokens, threads, data):
+def test_a_vector_depends_on_its_text_alone(kind, average, recurrent, company, batch_tokens, threads, data):
     model = {"average": average, "recurrent": recurrent}[kind]
     text = data.draw(TEXTS)
     place = data.draw(st.integers(0, len(company)))
@@ -161,7 +161,7 @@ def test_vectors_with_capitals_are_looked_up_with_theirs(tmp_path):
 
 
 def test_refusals():
-    with pytest.raises(BadOption, match="pooling is 'meen'.*did you mean 'mean'"):
+    with pytest.raises(BadOption, match=r"pooling is 'meen'.*did you mean 'mean'"):
         encoder(pooling="meen")
     with pytest.raises(BadInput, match="got 1 words and 3 vectors, but needs one a word, and a zero before"):
         WordEncoder(WordTokenizer(["비"]), WordEmbeddings(torch.zeros(3, 2)))

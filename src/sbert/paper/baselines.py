@@ -50,7 +50,7 @@ def infersent(vectors: str | Path, size: int = 2048, seed: int = 42) -> WordEnco
 
 def train_infersent(model: WordEncoder, nli: Columns, config: TrainConfig) -> WordEncoder:
     """Train :func:`infersent` as its authors did: classes of pairs from u, v, ``|u-v|`` and u*v."""
-    if nli.label_names is None:
+    if not nli.label_names:
         raise BadInput(f"the data set {nli.name} has no classes, but InferSent is trained with NLI; pass such pairs")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
