@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder as BiEncoder
     from sbert.models.cross import CrossEncoder as CrossEncoder
     from sbert.models.poly import PolyEncoder as PolyEncoder
+    from sbert.models.words import WordEncoder as WordEncoder
     from sbert.nn.heads import Dense as Dense
     from sbert.nn.heads import Dropout as Dropout
     from sbert.nn.heads import LayerNorm as LayerNorm
@@ -51,6 +52,7 @@ _HOME = {
     "Searcher": "sbert.search.searcher",
     "TrainConfig": "sbert.train.config",
     "Trainer": "sbert.train.trainer",
+    "WordEncoder": "sbert.models.words",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -71,6 +73,7 @@ __all__ = [
     "Searcher",
     "TrainConfig",
     "Trainer",
+    "WordEncoder",
     "evaluate",
     "losses",
     "most_similar_pairs",

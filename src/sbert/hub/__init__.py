@@ -4,9 +4,10 @@ from sbert.hub.cross import new_head, read_cross, write_cross
 from sbert.hub.files import tidy
 from sbert.hub.find import resolve
 from sbert.hub.layout import read, read_backbone, write
-from sbert.hub.parts import CrossParts, Parts, PolyParts
+from sbert.hub.parts import CrossParts, Parts, PolyParts, WordParts
 from sbert.hub.poly import read_poly, write_poly
 from sbert.hub.reference import REFERENCE_TEXTS, Reference, largest_difference
+from sbert.hub.words import read_vectors, read_words, write_words
 
 __all__ = [
     "REFERENCE_TEXTS",
@@ -14,15 +15,19 @@ __all__ = [
     "Parts",
     "PolyParts",
     "Reference",
+    "WordParts",
     "largest_difference",
     "new_head",
     "read",
     "read_backbone",
     "read_cross",
     "read_poly",
+    "read_vectors",
+    "read_words",
     "resolve",
     "tidy",
     "write",
     "write_cross",
     "write_poly",
+    "write_words",
 ]

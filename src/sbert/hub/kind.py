@@ -11,9 +11,9 @@ from sbert.hub.files import read_object
 
 MODULES = "modules.json"
 SETTINGS = "config_sentence_transformers.json"
-BI, CROSS = "SentenceTransformer", "CrossEncoder"
 POLY_FOLDER = "poly"
-_OURS = {BI: "BiEncoder", CROSS: "CrossEncoder"}
+BI, CROSS, WORDS = "SentenceTransformer", "CrossEncoder", "WordEncoder"
+_OURS = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder"}
 
 
 def kind_of(folder: Path) -> str | None:
@@ -21,7 +21,10 @@ def kind_of(folder: Path) -> str | None:
     stored: str | None = read_object(folder / SETTINGS, optional=True).get("model_type")
     if (folder / MODULES).is_file():
         return stored or BI
-    architectures = read_object(folder / "config.json").get("architectures") or [""]
+    config = read_object(folder / "config.json")
+    if config.get("model_type") == WORDS:
+        return WORDS
+    architectures = config.get("architectures") or [""]
     return CROSS if architectures[0].endswith("ForSequenceClassification") else stored
 
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from sbert.hub.reference import Reference
 from sbert.nn.classify import Classifier
 from sbert.nn.transformer import Transformer
-from sbert.text import Tokenizer
+from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.text import Tokenizer, WordTokenizer
 from sbert.types import Codes, FloatArray, Pooling, Scale, Similarity, Towers
 
 
@@ -67,3 +68,13 @@ class PolyParts:
     def towers(self) -> Towers:
         """Whether queries and documents are read by one transformer."""
         return "shared" if self.queries is None else "separate"
+
+
+@dataclass(frozen=True, eq=False)
+class WordParts:
+    """Everything a word-level encoder is made of."""
+
+    tokenizer: WordTokenizer
+    embeddings: WordEmbeddings
+    lstm: BiLSTM | None = None
+    pooling: tuple[Pooling, ...] = ("mean",)
