@@ -1,4 +1,4 @@
-"""Models for the evaluators: the same tiny one here and in sentence-transformers, and some whose answers a test writes."""
+"""Models for the evaluators: a tiny one here and in sentence-transformers, and some whose answers a test writes."""
 
 from __future__ import annotations
 

@@ -103,7 +103,8 @@ def matthews(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
     """
     from sklearn.metrics import matthews_corrcoef
 
-    return 100 * float(matthews_corrcoef(*_equally_many(gold, predicted)))
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(matthews_corrcoef(gold, predicted))
 
 
 def average_precision(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> float:

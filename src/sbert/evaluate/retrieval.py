@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, check_option
 from sbert.evaluate import ranking
-from sbert.evaluate.ask import embed
+from sbert.evaluate.ask import MEASURES, embed
 from sbert.evaluate.checks import checksum
 from sbert.evaluate.metrics import attained
 from sbert.evaluate.ranking import Judged, Relevant
@@ -45,6 +45,7 @@ class Retrieval:
         relevant: Mapping[Hashable, Relevant],
         similarity: Similarity = "cosine",
     ) -> None:
+        check_option("similarity", similarity, MEASURES)
         grades = {query: ranking.grades_of(items) for query, items in relevant.items()}
         for query, items in grades.items():
             if query not in queries:
