@@ -86,7 +86,7 @@ def process(*arguments: object, start: list[str], **environment: str) -> subproc
 def test_options_alone(base, folder):
     result = sbert(*base, "--dev", "쌍.tsv", "--epochs", 2)
     first, model, curve, use = result.stdout.splitlines()
-    assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman -?[\d.]+ after step \d", first)
+    assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman_cosine -?[\d.]+ after step \d", first)
     assert model == f"model   {Path('runs/쌍/model')}"
     assert Path(curve.split()[1]).is_file()
     assert use.startswith("use it  sbert similarity -m runs/쌍 ")
@@ -137,7 +137,7 @@ def test_folder_of_the_data(base, folder, monkeypatch):
 
 def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
     monkeypatch.setenv("SBERT_DATA", str(folder / "없음"))
-    assert json.loads(sbert(*base, "--dev", "쌍.tsv", "--json").stdout)["metric"] == "spearman"
+    assert json.loads(sbert(*base, "--dev", "쌍.tsv", "--json").stdout)["metric"] == "spearman_cosine"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_tensorboard(base):
     sbert(*base, "--dev", "쌍.tsv", "--tensorboard")
     events = EventAccumulator("runs/쌍/tensorboard").Reload()
     assert [event.step for event in events.Scalars("train/loss")] == [1, 2, 3]
-    assert [event.step for event in events.Scalars("dev/spearman")] == [3]
+    assert [event.step for event in events.Scalars("dev/spearman_cosine")] == [3]
 
 
 def test_tensorboard_forgets_what_is_done_again(folder):

@@ -56,4 +56,4 @@ def test_without_its_package_it_says_what_to_install(monkeypatch):
 @pytest.mark.parametrize(("name", "least"), [("stsb", 75), ("korsts", 65)])
 def test_on_sts(model, shared_data, name, least):
     columns = read(shared_data / f"{name}.tsv.gz", split="test").take(np.arange(0, 1379, 4))
-    assert Similarity(*columns.texts.values(), columns.labels)(model)["spearman"] > least
+    assert Similarity(*columns.texts.values(), columns.labels)(model)["spearman_cosine"] > least

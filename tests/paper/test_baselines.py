@@ -58,7 +58,7 @@ def test_each_is_an_encoder(name, vectors, tiny_folder, tmp_path):
     assert (found.dtype, len(found), found.ndim) == (np.float32, len(TEXTS), 2)
     assert np.isfinite(found).all()
     assert set(Similarity(TEXTS[:3], TEXTS[3:], [1, 2, 3])(model)) >= {"spearman"}
-    assert Triplets(TEXTS[:1], TEXTS[1:2], TEXTS[3:4])(model)["accuracy"] >= 0
+    assert Triplets(TEXTS[:1], TEXTS[1:2], TEXTS[3:4])(model)["euclidean_accuracy"] >= 0
 
 
 def test_every_row_that_can_be_rebuilt_is_there():
@@ -107,8 +107,8 @@ def test_sections_are_learned(vectors, config):
     triplets = Columns.of({"anchor": TEXTS[:1] * 4, "positive": TEXTS[3:4] * 4, "negative": TEXTS[1:2] * 4})
     evaluator = Triplets(TEXTS[:1], TEXTS[3:4], TEXTS[1:2])
     model = infersent(vectors, size=6)
-    assert evaluator(model)["accuracy"] == 0
-    assert evaluator(train_sections(model, triplets, config()))["accuracy"] == 100
+    assert evaluator(model)["euclidean_accuracy"] == 0
+    assert evaluator(train_sections(model, triplets, config()))["euclidean_accuracy"] == 100
 
 
 def test_refusals(vectors, config):

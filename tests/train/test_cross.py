@@ -98,7 +98,7 @@ def test_a_query_and_its_documents(cross, sentences, config, loss):
 class FirstIsBest:
     """An evaluator that likes every model less than the one before."""
 
-    primary = "score"
+    primary_metric = "score"
 
     def __init__(self) -> None:
         self.seen: list[dict[str, torch.Tensor]] = []

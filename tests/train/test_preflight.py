@@ -54,7 +54,7 @@ def test_pairs_with_classes(trainer, model):
     assert (premise.mean_tokens, premise.longest) == (sum(lengths) / 5, max(lengths))
     assert premise.truncated == 0
     assert (found.epochs, found.batch_size, found.steps, found.warmup_steps) == (2, 2, 6, 3)
-    assert (found.evaluator, found.measured_steps) == ("spearman", 5)  # the first of six is not counted
+    assert (found.evaluator, found.measured_steps) == ("spearman_cosine", 5)  # the first of six is not counted
     assert found.seconds > 0
     assert found.parameters == sum(p.numel() for p in [*model.parameters(), *softmax.parameters()])
     assert found.peak_memory is None or found.peak_memory > 10 * 2**20

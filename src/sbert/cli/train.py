@@ -166,7 +166,7 @@ def _interrupted(trainer: Trainer) -> str:
 
 
 def _report(trainer: Trainer, result: Result, json: bool) -> None:
-    metric = trainer.evaluator.primary if trainer.evaluator else None
+    metric = trainer.metric
     if json:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return

@@ -107,7 +107,7 @@ def explain(trainer: Trainer) -> Explanation:
         batch_size=trainer.config.batch_size,
         steps=trainer.total_steps,
         warmup_steps=update.warmup,
-        evaluator=trainer.evaluator.primary if trainer.evaluator else None,
+        evaluator=trainer.metric,
         measured_steps=measured,
         seconds=seconds,
         peak_memory=_peak_memory(trainer.model.device),
