@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
     from sbert.models.cross import CrossEncoder as CrossEncoder
+    from sbert.models.load import load as load
     from sbert.nn.heads import Dense as Dense
     from sbert.nn.heads import Dropout as Dropout
     from sbert.nn.heads import LayerNorm as LayerNorm
@@ -47,6 +48,7 @@ _HOME = {
     "SbertError": "sbert.errors",
     "TrainConfig": "sbert.train.config",
     "Trainer": "sbert.train.trainer",
+    "load": "sbert.models.load",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -66,6 +68,7 @@ __all__ = [
     "TrainConfig",
     "Trainer",
     "evaluate",
+    "load",
     "losses",
     "most_similar_pairs",
     "semantic_search",

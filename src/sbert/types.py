@@ -23,6 +23,7 @@ Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
 OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
 Scale = Literal["sigmoid", "identity", "softmax"]
 Output = Literal["score", "logit", "probability"]
+Kind = Literal["bi", "cross"]
 LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
 
 

@@ -3,6 +3,7 @@
 from sbert.hub.cross import new_head, read_cross, write_cross
 from sbert.hub.files import tidy
 from sbert.hub.find import resolve
+from sbert.hub.kind import known_kind
 from sbert.hub.layout import read, read_backbone, write
 from sbert.hub.parts import CrossParts, Parts
 from sbert.hub.reference import REFERENCE_TEXTS, Reference, largest_difference
@@ -12,6 +13,7 @@ __all__ = [
     "CrossParts",
     "Parts",
     "Reference",
+    "known_kind",
     "largest_difference",
     "new_head",
     "read",
