@@ -144,12 +144,8 @@ def test_classes_have_their_names(folder, classes):
     }
     rows = [json.loads(line) for line in Path("a.jsonl").read_text("utf-8").splitlines()]
     expected = load(classes).predict_proba(PAIRS)
-    assert np.array_equal(
-        np.array([[row[name] for name in ("모순", "함의", "중립")] for row in rows], np.float32), expected
-    )
-    assert [row["prediction"] for row in rows] == [
-        ("모순", "함의", "중립")[place] for place in expected.argmax(axis=1)
-    ]
+    assert np.array_equal(np.array([[row[name] for name in NAMES] for row in rows], np.float32), expected)
+    assert [row["prediction"] for row in rows] == [NAMES[place] for place in expected.argmax(axis=1)]
     raw = sbert("predict", classes, "쌍.jsonl", "--output", "logit").stdout.splitlines()
     assert json.loads(raw[0])["scale"] == "identity"
     assert "classes 모순, 함의, 중립 -> a.csv" in sbert("predict", classes, "쌍.jsonl", "-o", "a.csv").stderr
@@ -218,13 +214,6 @@ def test_long_pairs_are_counted_once(folder, cross, monkeypatch):
     assert not Path("b.csv").exists()
 
 
-def test_published_files_are_read_as_they_are(folder, cross, shared_data):
-    rows = [
-        json.loads(line) for line in sbert("predict", cross, shared_data / "klue_sts.tsv.gz").stdout.splitlines()[:2]
-    ]
-    assert list(rows[0])[-2:] == ["prediction", "scale"]
-
-
 # rank
 
 
@@ -249,9 +238,6 @@ def test_processes_speak_korean_and_end_with_codes(folder, cross):
     done = process("rank", cross, "비가 오나요?", "-", "-k", "1", "--json", stdin="네, 옵니다.\n고양이\n")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["text"] in ("네, 옵니다.", "고양이")
-    done = process("predict", cross, "쌍.jsonl")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[0])["sentence2"] == "비가 내린다."
     done = process("predict", cross, "없음.jsonl")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: there is no file '없음.jsonl'\n")
     assert process("predict", cross).returncode == 2

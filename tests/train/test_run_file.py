@@ -311,11 +311,13 @@ def test_every_recipe_is_a_run_file(path):
 def test_the_recipes():
     paper = {"nli", "stsb", "nli-then-stsb", "sections", "kornli", "korsts"}
     cross = {"cross-stsb", "cross-nli", "cross-korsts", "cross-klue-nli"}
-    assert {path.stem for path in RECIPES} == paper | cross
+    assert {path.stem for path in RECIPES} == paper | cross | {"augmented-stsb"}
     assert {path.stem for path in RECIPES if RunFile.read(path).model.kind == "cross"} == cross
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in RECIPES if path.stem != "augmented-stsb"], ids=lambda path: path.stem
+)
 def test_every_recipe_finds_its_packaged_data(path, shared_data, tiny_folder):
     overrides = [f"data.folder={shared_data}", "data.limit=20", f"model.name={tiny_folder('bert')}"]
     trainer = assemble(RunFile.read(path, overrides))
@@ -344,6 +346,14 @@ def test_recipe_after_recipe(folder, tiny_folder):
         second.model.transformer.state_dict()["words.weight"],
         BiEncoder.from_pretrained("runs/nli/model").transformer.state_dict()["words.weight"],
     )
+
+
+def test_recipe_of_gold_and_silver(folder, tiny_folder):
+    write("silver.tsv", "sentence1\tsentence2\tscore\n비가 온다.\t비가 내린다.\t4.5\n고양이\tA train\t0.25\n")
+    recipe = next(path for path in RECIPES if path.stem == "augmented-stsb")
+    trainer = assemble(RunFile.read(recipe, [f"model.name={tiny_folder('bert')}"]))
+    assert [Path(data.name).name for data in trainer.datasets] == ["sts-train.csv", "silver.tsv"]
+    assert trainer.datasets[1].labels.tolist() == pytest.approx([0.9, 0.05])  # on the scale of the gold ones
 
 
 def test_the_run_file_of_the_page_is_one(folder):
