@@ -77,9 +77,9 @@ def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind
     """Raise BadInput unless the objective can teach such a model from so many text columns and such a label."""
     label: LabelKind = label_kind or "none"
     check_option("label_kind", label, _LABELS)
-    if not _find(name, kind).reads(text_columns, label):
+    others = suitable(text_columns, label, kind)
+    if not _find(name, kind, others).reads(text_columns, label):
         got = f"{count(text_columns)} and {_LABELS[label]}"
-        others = suitable(text_columns, label, kind)
         hint = f"; what was got suits {', '.join(others)}" if others else ""
         raise BadInput(f"{name} got {got}, but reads {accepted_shapes(name)}{hint}")
 
@@ -98,12 +98,12 @@ def _known(name: str) -> str:
     return name
 
 
-def _find(name: str, kind: Kind) -> Objective:
+def _find(name: str, kind: Kind, others: Sequence[str] = ()) -> Objective:
     objective = OBJECTIVES[_known(name)]
     if kind not in objective.kinds:
         theirs = " and ".join(f"{each}-encoders" for each in objective.kinds)
-        others = ", ".join(each.name for each in OBJECTIVES.values() if kind in each.kinds)
-        raise BadInput(f"{name} is for {theirs}; for a {kind}-encoder choose {others}")
+        others = others or [each.name for each in OBJECTIVES.values() if kind in each.kinds]
+        raise BadInput(f"{name} is for {theirs}; for a {kind}-encoder choose {', '.join(others)}")
     return objective
 
 

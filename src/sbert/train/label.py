@@ -43,7 +43,7 @@ def teacher(name: str) -> CrossEncoder:
 
 
 def near_pairs(encoder: BiEncoder, texts: Sequence[str], k: int) -> Array:
-    """(P, 2) places of texts that are among each other's ``k`` nearest: pairs worth a teacher's time, each once."""
+    """(P, 2) places of every text and its ``k`` nearest, each pair once: those worth a teacher's time."""
     vectors = encoder.encode(texts, show_progress_bar=True)
     found = semantic_search(vectors, vectors, k + 1, encoder.similarity_fn_name)
     pairs: dict[tuple[int, int], None] = {}

@@ -97,7 +97,7 @@ def _cross(part: ModelPart, labels: tuple[str, ...], seed: int) -> CrossEncoder:
     if held == "cross":
         return _with_labels(CrossEncoder.from_pretrained(folder, max_seq_length=part.max_seq_length), labels)
     made = CrossEncoder(Backbone.from_pretrained(folder, part.max_seq_length), labels or ("score",), seed=seed)
-    logger.info("the cross-encoder starts with a new head of %d labels: %s", len(made.labels), ", ".join(made.labels))
+    logger.info("the cross-encoder starts with a new head: %s", ", ".join(made.labels))
     return made.to(best_device())
 
 
