@@ -71,7 +71,7 @@ def test_work_is_done_once(tmp_path):
             assert place.once("a", make).tolist() == [0, 1, 2]
     assert done == [1]
     with (
-        pytest.raises(CannotResume, match="keeps the work of another command, of which k differ"),
+        pytest.raises(CannotResume, match="of another command, of which k differ"),
         place.opened({"k": 2}),
     ):
         pass
