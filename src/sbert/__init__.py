@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
     from sbert.models.cross import CrossEncoder as CrossEncoder
+    from sbert.models.load import load as load
     from sbert.models.poly import PolyEncoder as PolyEncoder
     from sbert.models.words import WordEncoder as WordEncoder
     from sbert.nn.heads import Dense as Dense
@@ -53,6 +54,7 @@ _HOME = {
     "TrainConfig": "sbert.train.config",
     "Trainer": "sbert.train.trainer",
     "WordEncoder": "sbert.models.words",
+    "load": "sbert.models.load",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -75,6 +77,7 @@ __all__ = [
     "Trainer",
     "WordEncoder",
     "evaluate",
+    "load",
     "losses",
     "most_similar_pairs",
     "semantic_search",

@@ -160,7 +160,7 @@ def test_errors_are_one_sentence(base, more, sentence):
 def test_wrong_usage():
     for arguments in (["train"], ["train", "--data", "a.tsv"], ["train", "--epochs", "twice"], ["train", "a", "b"]):
         assert sbert(*arguments, code=2).stdout == ""
-    assert "name a run file, or at least --data, --loss and" in sbert("train", code=2).stderr
+    assert "name a run file, or at least --data and --output" in sbert("train", code=2).stderr
 
 
 def test_a_run_is_not_overwritten(base):
