@@ -366,7 +366,7 @@ def test_the_run_file_of_the_page_is_one(folder):
 
 
 def test_a_poly_encoder_of_questions_and_answers(run):
-    write("answers.tsv", "query\tanswer\n" + "".join(f"{a}\t{b}\n" for a, b, *_ in PAIRS))
+    write("answers.tsv", "question\tanswer\n" + "".join(f"{a}\t{b}\n" for a, b, *_ in PAIRS))
     base = ["data.train=['answers.tsv']", "data.dev=answers.tsv", "model.kind=poly", "model.num_codes=4"]
     trainer = assemble(run(*base, "model.towers=separate", "train.epochs=2"))
     assert (trainer.model.num_codes, trainer.model.tower is None) == (4, False)
