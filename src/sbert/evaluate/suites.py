@@ -10,7 +10,7 @@ from sbert.errors import check_option
 from sbert.evaluate import arguments, nli, retrieval_sets, sections, senteval, sts
 from sbert.evaluate.report import Missing, Report, Score
 from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.tasks import Aggregation, Memory, Model, Options, Scorer, Task
+from sbert.evaluate.tasks import Aggregation, Memory, Model, Options, Scorer, Task, kind_of
 from sbert.models.progress import Progress
 
 
@@ -49,13 +49,14 @@ class Suite:
             reranker: re-orders what the model retrieved, and both are reported.
             show_progress_bar: show tasks done and time left.
         """
+        kind = kind_of(model)
         folder, options = DataFolder(data_folder), Options(aggregation, folds, rows, reranker)
         measured = model if isinstance(model, Scorer) else Memory(model)
         scores: list[Score] = []
         missing: list[Missing] = []
         with Progress(len(self.tasks), "tasks", show_progress_bar) as progress:
             for task in self.tasks:
-                outcome = task.run(measured, folder, options)
+                outcome = task.run(measured, kind, folder, options)
                 if isinstance(outcome, Missing):
                     missing.append(outcome)
                 else:

@@ -62,15 +62,18 @@ class Task(Generic[T]):
     kinds: tuple[Kind, ...]
     """Which models it can measure."""
 
-    def run(self, model: Model, folder: DataFolder, options: Options) -> list[Score] | Missing:
-        """The scores, or why there are none."""
-        kind = kind_of(model)
+    def run(self, model: Model, kind: Kind, folder: DataFolder, options: Options) -> list[Score] | Missing:
+        """The scores of a model of that kind, or why there are none."""
         if kind not in self.kinds:
             needed = " or ".join(_KINDS[name] for name in self.kinds)
             return Missing(self.name, f"needs a model of another kind: {needed}")
         for source in self.sources:
             if paths := folder.find(source):
-                scores = self.score(self.name, source.read(paths), model, options)
+                try:
+                    data = source.read(paths)
+                except BadInput as error:  # one damaged file does not end an hour's work
+                    return Missing(self.name, str(error))
+                scores = self.score(self.name, data, model, options)
                 return [replace(score, note=_joined(source.note, score.note)) for score in scores]
         wanted = "; or ".join(map(str, self.sources))
         return Missing(self.name, f"nothing of this is in {folder.path}: {wanted}")
