@@ -12,6 +12,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from sbert.errors import BadInput
 from sbert.evaluate.arguments import cross_validate, folds, topic_folds
+from sbert.evaluate.sources import DataFolder
 from sbert.evaluate.sts import ScoredPairs
 from sbert.evaluate.suites import SUITES
 
@@ -57,7 +58,7 @@ def test_every_pair_is_tested_once(pairs, number, seed):
 @given(st.lists(st.sampled_from(["총기", "사형", "결혼", "GMO", "drones"]), min_size=3, max_size=40))
 def test_no_topic_is_trained_and_tested(topics):
     if len(set(topics)) < 3:
-        with pytest.raises(BadInput, match="3 folds of [12] topics"):
+        with pytest.raises(BadInput, match=r"3 folds of [12] topics"):
             list(topic_folds(topics))
         return
     found = list(topic_folds(topics))
@@ -106,8 +107,7 @@ def test_the_corpus_as_published(tmp_path):
         ("afs", "spearman_cosine", 24),
     ]
     assert report.scores[0].note == "mean over 3 topics, not trained on them"
-    read = SUITES["arguments"].tasks[0].sources[0].read
-    found = read([tmp_path / f"ArgPairs_{code}.csv" for code in ("GM", "GC", "DP")])
+    found, _ = SUITES["arguments"].tasks[0].read(DataFolder(tmp_path))
     assert found.first[:8] == pairs.first[:8]
     assert found.first[16].startswith("caf\u00e9, ")
     assert found.second[0] == pairs.second[0] + "\na b"  # a line break within quotation marks
@@ -133,8 +133,8 @@ def test_stand_ins_say_so(tmp_path):
 
 
 def test_the_real_stand_ins(shared_data):
-    read = {task.name: task.sources[0].read for task in SUITES["arguments"].tasks}
-    found = {name: read[name]([shared_data / f"{name}.tsv.gz"]) for name in ("ukp_aspect", "bws_argsim")}
+    tasks = SUITES["arguments"].only("ukp_aspect", "bws_argsim").tasks
+    found = {task.name: task.read(DataFolder(shared_data))[0] for task in tasks}
     assert {name: (len(pairs), len(set(pairs.subsets))) for name, pairs in found.items()} == {
         "ukp_aspect": (3595, 28),
         "bws_argsim": (3400, 8),

@@ -107,7 +107,7 @@ def test_by_hand(tmp_path):
 def semeval(folder: Path) -> None:
     folder = folder / "STS" / "STS16-en-test"
     folder.mkdir(parents=True)
-    parts = "answer-answer headlines plagiarism postediting question-question".split()
+    parts = ["answer-answer", "headlines", "plagiarism", "postediting", "question-question"]
     for number, part in enumerate(parts):
         # Two pairs in the first part, one in the others, and everywhere one that nobody judged.
         pairs = PAIRS[:2] if number == 0 else PAIRS[number + 1 : number + 2]
@@ -287,7 +287,7 @@ def test_a_real_cross_encoder(tmp_path, tiny_classifier):
 def test_refused(tmp_path):
     with pytest.raises(BadInput, match="there is no folder 'nowhere'"):
         SUITES["sts"].run(Words(), "nowhere")
-    with pytest.raises(BadOption, match="task is 'sts17'.*did you mean 'sts1"):
+    with pytest.raises(BadOption, match=r"task is 'sts17'.*did you mean 'sts1"):
         SUITES["sts"].only("sts17")
     rows = [("test", f"{n % 2}", s, a, b) for n, (a, b, s) in enumerate(PAIRS)]
     tsv(tmp_path / "sts14.tsv", "split subset score sentence1 sentence2", rows)

@@ -108,5 +108,5 @@ def test_a_suite_fetches_only_what_it_lacks(tmp_path, monkeypatch):
     (folder / "sts13.tsv").write_text("\n".join(lines), encoding="utf-8")
     assert download("sts", folder) == [folder / "mteb" / "sts12-sts" / "test.jsonl"]
     assert download("sts", folder) == []
-    with pytest.raises(BadOption, match="suite is 'stz'.*did you mean 'sts'"):
+    with pytest.raises(BadOption, match=r"suite is 'stz'.*did you mean 'sts'"):
         download("stz", folder)

@@ -62,21 +62,24 @@ class Task(Generic[T]):
     kinds: tuple[Kind, ...]
     """Which models it can measure."""
 
+    def read(self, folder: DataFolder) -> tuple[T, str]:
+        """The data, and what every score on them must say; raises where they are missing or damaged."""
+        for source in self.sources:
+            if paths := folder.find(source):
+                return source.read(paths), source.note
+        raise BadInput(f"nothing of this is in {folder.path}: {'; or '.join(map(str, self.sources))}")
+
     def run(self, model: Model, kind: Kind, folder: DataFolder, options: Options) -> list[Score] | Missing:
         """The scores of a model of that kind, or why there are none."""
         if kind not in self.kinds:
             needed = " or ".join(_KINDS[name] for name in self.kinds)
             return Missing(self.name, f"needs a model of another kind: {needed}")
-        for source in self.sources:
-            if paths := folder.find(source):
-                try:
-                    data = source.read(paths)
-                except BadInput as error:  # one damaged file does not end an hour's work
-                    return Missing(self.name, str(error))
-                scores = self.score(self.name, data, model, options)
-                return [replace(score, note=_joined(source.note, score.note)) for score in scores]
-        wanted = "; or ".join(map(str, self.sources))
-        return Missing(self.name, f"nothing of this is in {folder.path}: {wanted}")
+        try:
+            data, note = self.read(folder)
+        except BadInput as error:  # one damaged file does not end an hour's work
+            return Missing(self.name, str(error))
+        scores = self.score(self.name, data, model, options)
+        return [replace(score, note="; ".join(filter(None, (note, score.note)))) for score in scores]
 
 
 def kind_of(model: Model) -> Kind:
@@ -113,7 +116,3 @@ def similarities(model: Model, first: Sequence[str], second: Sequence[str]) -> t
     vectors = model.encode([*first, *second], on_truncate="ignore")
     lengths: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.vecdot(*np.split(vectors / np.maximum(lengths, 1e-12), 2)), "_cosine"
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)
