@@ -1,0 +1,139 @@
+"""Finds the files of published data sets in a folder and reads their rows. Knows names: no models, no figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Generic, NamedTuple, TypeVar
+
+from sbert.data import files
+from sbert.errors import BadInput
+
+T = TypeVar("T")
+
+_SUFFIXES = ("", ".gz", *(f".{kind}{packed}" for kind in files.FORMATS for packed in ("", ".gz")))
+
+
+class OnHub(NamedTuple):
+    """One split of a data set on the Hugging Face hub."""
+
+    repo: str
+    split: str
+    config: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file in a data folder, without its suffix.
+
+        >>> OnHub("klue/klue", "validation", "sts").name
+        'klue/klue/sts/validation'
+        """
+        return "/".join(part for part in (self.repo, self.config, self.split) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[T]):
+    """Where a task's data come from."""
+
+    files: tuple[str, ...]
+    """Their names, all needed, as the publisher calls them; in any sub-folder. A name without suffix, such as
+    ``sts12``, is that of any format that ``sbert.data`` reads."""
+    publisher: str
+    read: Callable[[Sequence[Path]], T]
+    """From the files, in the order of their names."""
+    note: str = ""
+    """What every score on these data must say."""
+    hub: OnHub | None = None
+
+    def __str__(self) -> str:
+        shown = ", ".join(self.files[:4]) + (f" and {len(self.files) - 4} more" if len(self.files) > 4 else "")
+        return f"{shown} ({self.publisher})"
+
+
+def own(name: str, publisher: str, read: Callable[[Sequence[Path]], T], note: str = "") -> Source[T]:
+    """A data set as one table with named columns, whatever its format."""
+    return Source((name,), f"a table, from {publisher}", read, note)
+
+
+def on_hub(repo: str, split: str, read: Callable[[Sequence[Path]], T], config: str = "") -> Source[T]:
+    """A data set that ``download`` can fetch."""
+    hub = OnHub(repo, split, config)
+    return Source((hub.name,), f"the hub's {repo}, which download() fetches", read, hub=hub)
+
+
+class DataFolder:
+    """The files under a folder, by name."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.path = Path(folder)
+        if not self.path.is_dir():
+            raise BadInput(f"there is no folder {str(folder)!r}, but the suites read their data from one")
+        self._paths: dict[str, list[Path]] = {}
+        for path in sorted(self.path.rglob("*"), key=lambda path: (len(path.parts), path)):
+            self._paths.setdefault(path.name, []).append(path)
+
+    def find(self, source: Source[T]) -> list[Path] | None:
+        """The paths of all files of a source, or None where one is missing."""
+        found = [path for name in source.files if (path := self._find(name))]
+        return found if len(found) == len(source.files) else None
+
+    def _find(self, name: str) -> Path | None:
+        for suffix in _SUFFIXES:
+            wanted = PurePath(name + suffix).parts
+            for path in self._paths.get(wanted[-1], ()):
+                if path.parts[-len(wanted) :] == wanted and path.is_file():
+                    return path
+        return None
+
+
+def rows(path: Path) -> list[files.Record]:
+    """All records of a file with named columns."""
+    name = str(path)
+    kind = files.format_of(name)
+    with files.opened(name) as stream:
+        return [record for _, record in files.records(stream, name, "table" if kind == "txt" else kind)]
+
+
+def of_split(records: list[files.Record], splits: Sequence[str], path: Path) -> list[files.Record]:
+    """The records of some splits; all where none is named, and of a file that has no column ``split``."""
+    if not splits or not records or "split" not in records[0]:
+        return records
+    wanted = [record for record in records if record["split"] in splits]
+    if not wanted:
+        there = files.listed(sorted({str(record["split"]) for record in records}))
+        raise BadInput(f"{path} has no rows of the split {files.listed(splits)}, but of {there}")
+    return wanted
+
+
+def column(records: list[files.Record], name: str, path: Path) -> list[str]:
+    """One column of texts."""
+    return [files.text(record, name, f"{path}, record {number}") for number, record in enumerate(records, 1)]
+
+
+def numbers(records: list[files.Record], name: str, path: Path) -> list[float]:
+    """One column of scores."""
+    found = []
+    for number, record in enumerate(records, 1):
+        value = files.field(record, name, f"{path}, record {number}")
+        try:
+            found.append(float(value))
+        except (TypeError, ValueError):
+            raise BadInput(f"{path}, record {number}: the {name} is {value!r}, but must be a number") from None
+    return found
+
+
+def lines(path: Path) -> list[str]:
+    """The lines of a text file, in UTF-8 or, as some of the older sets are, in Latin-1."""
+    return decoded(path).removesuffix("\n").split("\n")
+
+
+def decoded(path: Path) -> str:
+    """A whole text file, with plain line feeds."""
+    with files.opened(str(path)) as stream:
+        content = stream.read()
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return text.replace("\r\n", "\n")

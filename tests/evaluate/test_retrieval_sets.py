@@ -1,0 +1,182 @@
+"""Retrieval on test collections: measures against sentence-transformers and scikit-learn, and the files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+from sklearn.metrics import ndcg_score
+
+from sbert.errors import BadInput
+from sbert.evaluate.retrieval_sets import Collection, collection_of, ranking_scores, rerank, retrieve
+from sbert.evaluate.sources import DataFolder
+from sbert.evaluate.suites import SUITES
+
+DOCUMENTS = {
+    "d1": "날개 주위의 공기 흐름",
+    "d2": "초음속 비행기의 날개",
+    "d3": "도서관의 책 분류",
+    "d4": "heat transfer in a boundary layer",
+    "d5": "the boundary layer of a wing",
+}
+QUERIES = {"q1": "비행기의 날개", "q2": "boundary layer", "q3": "아무도 모르는 것"}
+JUDGED = [("q1", "d2", 3.0), ("q1", "d1", 1.0), ("q1", "d3", 0.0), ("q2", "d5", 1.0), ("q2", "d4", 2.0)]
+
+
+class Words:
+    def __init__(self) -> None:
+        self.words: dict[str, int] = {}
+
+    def encode(self, sentences, *, on_truncate="warn"):
+        assert on_truncate == "ignore"
+        vectors = np.zeros((len(sentences), 64), np.float32)
+        for row, text in enumerate(sentences):
+            for word in text.split():
+                vectors[row, self.words.setdefault(word, len(self.words))] += 1
+        return vectors
+
+
+class Grades:
+    """A scorer that finds long documents best."""
+
+    def predict(self, pairs, *, on_truncate="warn"):
+        assert on_truncate == "ignore"
+        return np.array([float(len(document)) for _, document in pairs])
+
+
+def values(collection: Collection, ranking: dict[str, list[str]]) -> dict[str, float]:
+    return {score.metric: score.value for score in ranking_scores("x", collection, ranking)}
+
+
+def test_by_hand():
+    collection = Collection({}, {"q": ""}, {"q": {"a": 3.0, "b": 1.0, "c": 1.0}})
+    found = values(collection, {"q": ["x", "b", "a", "y"]})
+    ideal = 3 + 1 / np.log2(3) + 1 / np.log2(4)
+    assert found["ndcg@10"] == pytest.approx(100 * (1 / np.log2(3) + 3 / np.log2(4)) / ideal)
+    assert found["map@100"] == pytest.approx(100 * (1 / 2 + 2 / 3) / 3)
+    assert found["mrr@10"] == pytest.approx(50)
+    assert found["recall@100"] == pytest.approx(100 * 2 / 3)
+
+
+def test_nothing_found():
+    collection = Collection({}, {"q": ""}, {"q": {"a": 1.0}})
+    assert values(collection, {"q": [f"x{n}" for n in range(10)] + ["a"]}) == {
+        "ndcg@10": 0.0,
+        "map@100": pytest.approx(100 / 11),
+        "mrr@10": 0.0,
+        "recall@100": 100.0,
+    }
+
+
+@given(st.permutations(range(30)), st.dictionaries(st.integers(0, 29), st.integers(1, 4), min_size=1))
+def test_measures_as_others_compute_them(order, relevant):
+    grades = {str(document): float(grade) for document, grade in relevant.items()}
+    ranking = [str(document) for document in order]
+    found = values(Collection({}, {"q": ""}, {"q": grades}), {"q": ranking})
+    truth = [[grades.get(str(document), 0.0) for document in range(30)]]
+    places = np.argsort(order)
+    assert found["ndcg@10"] == pytest.approx(100 * ndcg_score(truth, [-places.astype(float)], k=10))
+    theirs = InformationRetrievalEvaluator({"q": ""}, {name: "" for name in ranking}, {"q": set(grades)})
+    hits = [[{"corpus_id": name, "score": 30.0 - place} for place, name in enumerate(ranking)]]
+    expected = theirs.compute_metrics(hits)
+    assert found["map@100"] == pytest.approx(100 * expected["map@k"][100])
+    assert found["mrr@10"] == pytest.approx(100 * expected["mrr@k"][10])
+    assert found["recall@100"] == 100.0
+
+
+def test_retrieve_and_rerank():
+    collection = collection_of(DOCUMENTS, QUERIES, JUDGED)
+    assert list(collection.queries) == ["q1", "q2"]  # nobody knows an answer to the third
+    assert collection.relevant["q1"] == {"d2": 3.0, "d1": 1.0}
+    ranking = retrieve(collection, Words(), k=3)
+    assert ranking["q1"][0] == "d2"
+    assert set(ranking["q2"][:2]) == {"d4", "d5"}
+    again = rerank(collection, ranking, Grades())
+    for query in ranking:
+        assert again[query] == sorted(ranking[query], key=lambda document: -len(DOCUMENTS[document]))
+    with pytest.raises(BadInput, match=r"the re-ranker gave scores of shape \(6, 2\), but needs one score a pair"):
+        rerank(collection, ranking, type("Two", (), {"predict": lambda *_, **__: np.zeros((6, 2))})())
+    with pytest.raises(BadInput, match="query 'q1' is judged with document 'd9', but one of them does not exist"):
+        collection_of(DOCUMENTS, QUERIES, [("q1", "d9", 1.0)])
+
+
+def test_prompts_of_queries_and_documents_are_used():
+    class Prompted(Words):
+        def encode_query(self, sentences, *, on_truncate="warn"):
+            return self.encode(["비행기" for _ in sentences], on_truncate=on_truncate)
+
+        def encode_document(self, sentences, *, on_truncate="warn"):
+            return self.encode(["비행기" if "책" in text else "배" for text in sentences], on_truncate=on_truncate)
+
+    ranking = retrieve(collection_of(DOCUMENTS, QUERIES, JUDGED), Prompted(), k=1)
+    assert ranking == {"q1": ["d3"], "q2": ["d3"]}
+
+
+def tables(folder) -> None:
+    rows = {
+        "corpus": ["id\ttitle\ttext", *(f"{name}\t{text[:4]}\t{text}" for name, text in DOCUMENTS.items())],
+        "queries": ["id\ttext", *(f"{name}\t{text}" for name, text in QUERIES.items())],
+        "qrels": ["query_id\tdoc_id\trelevance", *(f"{q}\t{d}\t{g:.0f}" for q, d, g in JUDGED)],
+    }
+    for part, lines in rows.items():
+        (folder / f"ir_cisi_{part}.tsv").write_text("\n".join(lines), encoding="utf-8")
+
+
+def smart(folder) -> None:
+    numbers = {name: str(place) for place, name in enumerate(DOCUMENTS, 1)}
+    documents = [f".I {numbers[name]}\n.T\n{text[:4]}\n.A\nnobody\n.W\n{text}\n" for name, text in DOCUMENTS.items()]
+    (folder / "cran.all.1400").write_text("".join(documents), encoding="utf-8")
+    # The numbers of the queries have gaps; they are judged by their places.
+    queries = [f".I {7 * place:03}\n.W\n{text}\n" for place, text in enumerate(QUERIES.values(), 1)]
+    (folder / "cran.qry").write_text("".join(queries), encoding="utf-8")
+    codes = {3.0: "2", 2.0: "3", 1.0: "4", 0.0: "-1"}
+    lines = [f"{query[1]} {numbers[document]} {codes[grade]}\n" for query, document, grade in JUDGED]
+    (folder / "cranqrel").write_text("".join(lines), encoding="utf-8")
+
+
+def test_both_layouts(tmp_path):
+    tables(tmp_path)
+    smart(tmp_path)
+    report = SUITES["retrieval"].run(Words(), tmp_path)
+    by_task = {
+        task: {score.metric: score.value for score in report.scores if score.task == task}
+        for task in ("cranfield", "cisi")
+    }
+    assert list(by_task["cisi"]) == ["ndcg@10", "map@100", "mrr@10", "recall@100"]
+    assert by_task["cranfield"] == pytest.approx(by_task["cisi"])
+    assert all(score.items == 2 for score in report.scores)
+    assert by_task["cisi"]["ndcg@10"] > 90
+    assert by_task["cisi"]["recall@100"] == 100
+    collection, _ = SUITES["retrieval"].tasks[0].read(DataFolder(tmp_path))
+    assert list(collection.documents.values()) == list(DOCUMENTS.values())  # each begins with its title
+    assert collection.relevant == {"1": {"2": 3.0, "1": 1.0}, "2": {"5": 1.0, "4": 2.0}}
+    (first, *_) = report.scores
+    assert first.predicted.mean() == pytest.approx(first.value)
+
+
+def test_a_reranker_is_reported_beside(tmp_path):
+    tables(tmp_path)
+    report = SUITES["retrieval"].only("cisi").run(Words(), tmp_path, reranker=Grades())
+    found = {score.metric: score for score in report.scores}
+    assert list(found)[4:] == ["reranked_ndcg@10", "reranked_map@100", "reranked_mrr@10", "reranked_recall@100"]
+    assert found["reranked_ndcg@10"].note == "top 100 re-ranked"
+    assert found["reranked_ndcg@10"].value < found["ndcg@10"].value
+    assert found["reranked_recall@100"].value == found["recall@100"].value
+
+
+def test_judgements_without_code(tmp_path):
+    smart(tmp_path)
+    for old, new in {"cran.all.1400": "CISI.ALL", "cran.qry": "CISI.QRY"}.items():
+        (tmp_path / old).rename(tmp_path / new)
+    (tmp_path / "CISI.REL").write_text("     1     2\t0\t0.000000\n     2     5\t0\t0.000000\n", encoding="utf-8")
+    report = SUITES["retrieval"].only("cisi").run(Words(), tmp_path)
+    assert {score.items for score in report.scores} == {2}
+
+
+def test_the_real_collections(shared_data):
+    for name, (documents, queries) in {"cranfield": (1400, 225), "cisi": (1460, 76)}.items():
+        (task,) = SUITES["retrieval"].only(name).tasks
+        collection, _ = task.read(DataFolder(shared_data))
+        assert (len(collection.documents), len(collection.queries)) == (documents, queries)
