@@ -330,8 +330,15 @@ def test_teachers_that_cannot_teach(folder, bi, classes):
     assert "has the labels 모순, 함의, 중립, but a teacher gives one score" in failure(
         "distill", classes, "쌍.jsonl", "-o", "은.tsv"
     )
-    Path("하나.txt").write_text("비\n비\n", "utf-8")
     assert not Path("은.tsv.parts").exists()
+
+
+def test_one_text_makes_no_pair(folder, cross):
+    Path("하나.txt").write_text("비\n비\n\n", "utf-8")
+    assert "하나.txt has 1 different texts, but a pair needs two" in failure(
+        "distill", cross, "하나.txt", "-o", "은.tsv"
+    )
+    assert not Path("은.tsv").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no such signals")

@@ -205,6 +205,23 @@ def test_classes_are_counted(base, folder):
     assert "class: entailment 1 (50.0%), neutral 1 (50.0%)" in found
 
 
+def test_a_cross_encoder_needs_its_kind_and_no_loss(base, tiny_folder):
+    bare = ["train", "-m", tiny_folder("bert"), "--data", "쌍.tsv", "-o", "runs/교차", "--batch-size", 2]
+    assert "a bi-encoder needs one, such as cosine, cosent, angle, which 쌍.tsv suits; set loss.name" in failure(*bare)
+    found = sbert(*bare, "--kind", "cross", "--explain").stdout
+    assert "6 rows for mse" in found
+    assert "the model reads pairs, sentence1 with each other column" in found
+    result = sbert(*bare, "--kind", "cross", "--dev", "쌍.tsv")
+    assert result.stdout.splitlines()[-1] == "use it  sbert predict runs/교차 pairs.tsv"
+    assert "starts with a new head: score" in result.stderr
+    rows = [json.loads(line) for line in sbert("predict", "runs/교차", "쌍.tsv").stdout.splitlines()]
+    assert [row["sentence1"] for row in rows] == [pair[0] for pair in PAIRS]
+    assert "쌍.tsv: cosine is for bi-encoders; for a cross-encoder choose mse, bce" in failure(
+        *base, "--kind", "cross"
+    )
+    assert "model.kind is 'crss'" in failure(*bare, "--kind", "crss")
+
+
 def test_tensorboard_is_asked_for_by_name(base, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     for name in [name for name in sys.modules if name.startswith("torch.utils.tensorboard")]:

@@ -47,32 +47,36 @@ def distill(
     if len(rows.columns) > 2:
         output.check_output(out, (".jsonl", ".parquet"))  # the others have no lists of scores
     tables.check_fields(out, ((row.where, row.texts) for row in rows))
+    texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
     from sbert.train import label
 
     model = label.teacher(teacher)
     place = label.Workplace(out.with_name(f"{out.name}.parts"))
     facts = {"columns": list(rows.columns), **label.fingerprint(model, (row.texts for row in rows))}
-    mined = {"retriever": retriever, "neighbours": neighbours} if len(rows.columns) == 1 else {}
+    mined = {"retriever": retriever, "neighbours": neighbours} if texts else {}
     start = time.perf_counter()
     try:
         with place.opened(facts | mined):
-            count = _label(model, _examples(rows, place, retriever, neighbours), out, place)
+            examples = _paired(texts, place, retriever, neighbours) if texts else [row.texts for row in rows]
+            _label(model, examples, out, place)
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
         raise typer.Exit(_INTERRUPTED) from None
     place.remove()
-    _report(count, len(rows.columns), out, time.perf_counter() - start, json)
+    _report(len(examples), len(rows.columns), out, time.perf_counter() - start, json)
 
 
-def _examples(rows: Rows, place: Workplace, retriever: str | None, neighbours: int) -> Sequence[Sequence[str]]:
-    """What the teacher is to read: the rows as they are, or pairs of single texts that are near each other."""
-    if len(rows.columns) > 1:
-        return [row.texts for row in rows]
+def _single_texts(rows: Rows) -> list[str]:
+    """The different ones that are not empty."""
     texts = list(dict.fromkeys(row.texts[0] for row in rows if row.texts[0].strip()))
     if len(texts) < 2:
         raise BadInput(f"{rows.path} has {len(texts)} different texts, but a pair needs two; give more")
+    return texts
 
+
+def _paired(texts: list[str], place: Workplace, retriever: str | None, neighbours: int) -> list[tuple[str, ...]]:
+    """Pairs of texts that are near each other."""
     from sbert.models.bi import BiEncoder
     from sbert.train.label import near_pairs
 
@@ -80,7 +84,7 @@ def _examples(rows: Rows, place: Workplace, retriever: str | None, neighbours: i
     return [(texts[first], texts[second]) for first, second in pairs.tolist()]
 
 
-def _label(model: CrossEncoder, examples: Sequence[Sequence[str]], out: Path, place: Workplace) -> int:
+def _label(model: CrossEncoder, examples: Sequence[Sequence[str]], out: Path, place: Workplace) -> None:
     from sbert.models.pairs import truncation
     from sbert.train.label import WINDOW, label
 
@@ -90,7 +94,6 @@ def _label(model: CrossEncoder, examples: Sequence[Sequence[str]], out: Path, pl
     with tables.table(out) as write:
         for window, scores in label(model, windows, place, "probability" if of_pairs else "score"):
             write([_pair(*row) if of_pairs else _list(*row) for row in zip(window, scores, strict=True)])
-    return len(examples)
 
 
 def _pair(texts: Sequence[str], scores: FloatArray) -> dict[str, Any]:
