@@ -42,7 +42,7 @@ def regression(start: Path, seed: int, folder: Path) -> float:
     config = TrainConfig(output_dir=str(folder), epochs=4, learning_rate=2e-4, seed=seed, eval_steps=180)
     data = read(data_folder() / "stsb.tsv.gz")
     Trainer(model, config, train=data, loss=losses.cosine_mse, evaluator=similarity("stsb", "dev")).train()
-    return similarity("stsb", "test")(model)["spearman"]
+    return similarity("stsb", "test")(model)["spearman_cosine"]
 
 
 def main() -> None:
@@ -51,8 +51,8 @@ def main() -> None:
         folders = {rate: Path(place) / f"nli-{rate}" for rate in RATES}
         dev = dict(zip(RATES, one_core_each(nli, RATES, folders.values()), strict=True))
         best = folders[max(dev, key=dev.__getitem__)]
-        untrained = test(BiEncoder.from_pretrained(model_folder() / "bert-tiny"))["spearman"]
-        trained = test(BiEncoder.from_pretrained(best / "model"))["spearman"]
+        untrained = test(BiEncoder.from_pretrained(model_folder() / "bert-tiny"))["spearman_cosine"]
+        trained = test(BiEncoder.from_pretrained(best / "model"))["spearman_cosine"]
         shutil.copy(best / "curve.png", ROOT / "docs" / "pictures" / "training-nli.png")
         again = [Path(place) / f"stsb-{seed}" for seed in SEEDS]
         scores = one_core_each(partial(regression, best / "model"), SEEDS, again)

@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from sbert.models.backbone import Backbone as Backbone
     from sbert.models.bi import BiEncoder as BiEncoder
     from sbert.models.cross import CrossEncoder as CrossEncoder
+    from sbert.models.load import load as load
+    from sbert.models.poly import PolyEncoder as PolyEncoder
+    from sbert.models.words import WordEncoder as WordEncoder
     from sbert.nn.heads import Dense as Dense
     from sbert.nn.heads import Dropout as Dropout
     from sbert.nn.heads import LayerNorm as LayerNorm
     from sbert.nn.heads import Normalize as Normalize
     from sbert.search.exact import most_similar_pairs as most_similar_pairs
     from sbert.search.exact import semantic_search as semantic_search
+    from sbert.search.searcher import Searcher as Searcher
     from sbert.train.config import TrainConfig as TrainConfig
     from sbert.train.trainer import Trainer as Trainer
     from sbert.types import Hit as Hit
@@ -44,9 +48,13 @@ _HOME = {
     "LayerNorm": "sbert.nn.heads",
     "Normalize": "sbert.nn.heads",
     "Pair": "sbert.types",
+    "PolyEncoder": "sbert.models.poly",
     "SbertError": "sbert.errors",
+    "Searcher": "sbert.search.searcher",
     "TrainConfig": "sbert.train.config",
     "Trainer": "sbert.train.trainer",
+    "WordEncoder": "sbert.models.words",
+    "load": "sbert.models.load",
     "most_similar_pairs": "sbert.search.exact",
     "semantic_search": "sbert.search.exact",
 }
@@ -62,10 +70,14 @@ __all__ = [
     "LayerNorm",
     "Normalize",
     "Pair",
+    "PolyEncoder",
     "SbertError",
+    "Searcher",
     "TrainConfig",
     "Trainer",
+    "WordEncoder",
     "evaluate",
+    "load",
     "losses",
     "most_similar_pairs",
     "semantic_search",

@@ -5,10 +5,10 @@ Letters in shape comments: B texts in a batch, T tokens of a batch, H hidden siz
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,11 @@ Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
 OnTruncate = Literal["warn", "raise", "ignore", "chunk"]
 Scale = Literal["sigmoid", "identity", "softmax"]
 Output = Literal["score", "logit", "probability"]
+Kind = Literal["bi", "cross", "poly"]
 LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
+Codes = Literal["learned", "first"]
+Towers = Literal["shared", "separate"]
+Role = Literal["query", "document"]
 
 
 class Group(NamedTuple):
@@ -45,6 +49,8 @@ class Batch:
     """Leading tokens of every text that pooling leaves out."""
     token_types: IntArray | None = None
     """(T,) int64, which of a pair's two texts a token belongs to; None where there is one text only."""
+    roles: tuple[Role, ...] | None = None
+    """What each of the B texts is, for a model that reads queries otherwise than documents."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -82,9 +88,32 @@ class EncodeOptions(TypedDict, total=False):
     on_truncate: OnTruncate
 
 
+@runtime_checkable
 class Encoder(Protocol):
     """Whatever turns texts into vectors: all that evaluation and search ask of a model."""
 
     def encode(self, sentences: Sequence[str], *, on_truncate: OnTruncate = "warn") -> Array:
         """(N, D), one vector per text."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Whatever reads two texts together and says something of the pair."""
+
+    def predict(self, pairs: Sequence[tuple[str, str]], *, on_truncate: OnTruncate = "warn") -> FloatArray:
+        """(N,) one score per pair, or (N, L), one per label."""
+        ...
+
+
+class Evaluator(Protocol):
+    """Says how good a model is. Higher is better."""
+
+    @property
+    def primary_metric(self) -> str:
+        """Which of the figures decides which model is best."""
+        ...
+
+    def __call__(self, model: Any, /) -> Mapping[str, float]:
+        """All figures by name."""
         ...

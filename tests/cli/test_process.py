@@ -18,7 +18,8 @@ HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"
 HELP = """
 import json, sys
 from sbert.cli.main import main
-for verb in ["encode", "similarity", "search", "pairs", "train", "info", "doctor", "demo"]:
+verbs = "encode similarity search pairs predict rank distill train info doctor demo"
+for verb in verbs.split():
     sys.argv = ["sbert", verb, "--help"]
     try:
         main()

@@ -86,7 +86,7 @@ def process(*arguments: object, start: list[str], **environment: str) -> subproc
 def test_options_alone(base, folder):
     result = sbert(*base, "--dev", "쌍.tsv", "--epochs", 2)
     first, model, curve, use = result.stdout.splitlines()
-    assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman -?[\d.]+ after step \d", first)
+    assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman_cosine -?[\d.]+ after step \d", first)
     assert model == f"model   {Path('runs/쌍/model')}"
     assert Path(curve.split()[1]).is_file()
     assert use.startswith("use it  sbert similarity -m runs/쌍 ")
@@ -137,7 +137,7 @@ def test_folder_of_the_data(base, folder, monkeypatch):
 
 def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
     monkeypatch.setenv("SBERT_DATA", str(folder / "없음"))
-    assert json.loads(sbert(*base, "--dev", "쌍.tsv", "--json").stdout)["metric"] == "spearman"
+    assert json.loads(sbert(*base, "--dev", "쌍.tsv", "--json").stdout)["metric"] == "spearman_cosine"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_errors_are_one_sentence(base, more, sentence):
 def test_wrong_usage():
     for arguments in (["train"], ["train", "--data", "a.tsv"], ["train", "--epochs", "twice"], ["train", "a", "b"]):
         assert sbert(*arguments, code=2).stdout == ""
-    assert "name a run file, or at least --data, --loss and" in sbert("train", code=2).stderr
+    assert "name a run file, or at least --data and --output" in sbert("train", code=2).stderr
 
 
 def test_a_run_is_not_overwritten(base):
@@ -205,6 +205,23 @@ def test_classes_are_counted(base, folder):
     assert "class: entailment 1 (50.0%), neutral 1 (50.0%)" in found
 
 
+def test_a_cross_encoder_needs_its_kind_and_no_loss(base, tiny_folder):
+    bare = ["train", "-m", tiny_folder("bert"), "--data", "쌍.tsv", "-o", "runs/교차", "--batch-size", 2]
+    assert "a bi-encoder needs one, such as cosine, cosent, angle, which 쌍.tsv suits; set loss.name" in failure(*bare)
+    found = sbert(*bare, "--kind", "cross", "--explain").stdout
+    assert "6 rows for mse" in found
+    assert "the model reads pairs, sentence1 with each other column" in found
+    result = sbert(*bare, "--kind", "cross", "--dev", "쌍.tsv")
+    assert result.stdout.splitlines()[-1] == "use it  sbert predict runs/교차 pairs.tsv"
+    assert "starts with a new head: score" in result.stderr
+    rows = [json.loads(line) for line in sbert("predict", "runs/교차", "쌍.tsv").stdout.splitlines()]
+    assert [row["sentence1"] for row in rows] == [pair[0] for pair in PAIRS]
+    assert "쌍.tsv: cosine is for bi-encoders; for a cross-encoder choose mse, bce" in failure(
+        *base, "--kind", "cross"
+    )
+    assert "model.kind is 'crss'" in failure(*bare, "--kind", "crss")
+
+
 def test_tensorboard_is_asked_for_by_name(base, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     for name in [name for name in sys.modules if name.startswith("torch.utils.tensorboard")]:
@@ -219,7 +236,7 @@ def test_tensorboard(base):
     sbert(*base, "--dev", "쌍.tsv", "--tensorboard")
     events = EventAccumulator("runs/쌍/tensorboard").Reload()
     assert [event.step for event in events.Scalars("train/loss")] == [1, 2, 3]
-    assert [event.step for event in events.Scalars("dev/spearman")] == [3]
+    assert [event.step for event in events.Scalars("dev/spearman_cosine")] == [3]
 
 
 def test_tensorboard_forgets_what_is_done_again(folder):

@@ -252,6 +252,16 @@ def test_info_of_a_model_that_has_everything(folder, encoder, texts):
     assert "질문: '찾기: '" in sbert("info", "모형").stdout
 
 
+def test_info_of_a_cross_encoder(tiny_classifier):
+    facts = json.loads(sbert("info", tiny_classifier("bert", 3), "--json").stdout)
+    assert (facts["kind"], facts["labels"], facts["scale"]) == (
+        "CrossEncoder",
+        ["LABEL_0", "LABEL_1", "LABEL_2"],
+        "identity",
+    )
+    assert "dimension" not in facts
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -30,7 +30,14 @@ FUNCTIONS = {
     "embedding-mse": losses.embedding_mse,
     "margin-mse": losses.margin_mse,
     "kl": losses.kl,
+    "mse": losses.mse,
+    "bce": losses.bce,
+    "cross-entropy": losses.cross_entropy,
+    "rank-net": losses.rank_net,
+    "list-net": losses.list_net,
+    "lambda": losses.lambda_rank,
 }
+BI, CROSS = ([name for name, each in OBJECTIVES.items() if kind in each.kinds] for kind in ("bi", "cross"))
 
 
 def test_the_table():
@@ -153,7 +160,7 @@ def test_accepted_shapes(name, sentence):
     assert accepted_shapes(name) == sentence
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", BI)
 def test_check_shape_and_the_loss_agree_on_the_columns(name, columns):
     """Whatever number of columns the table allows, the function takes; and no other."""
     kind, dim = OBJECTIVES[name].label, 5
@@ -172,7 +179,50 @@ def test_check_shape_and_the_loss_agree_on_the_columns(name, columns):
             assert loss(columns(count, 0), labels).isfinite()
 
 
-@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("name", CROSS)
+def test_check_shape_and_the_loss_of_scores_agree_on_the_columns(name):
+    """A cross-encoder gives one column of scores less than there are texts."""
+    label = OBJECTIVES[name].label
+    loss = make(name, {}, dim=0, kind="cross")
+    for count in range(2, 6):
+        scores = [torch.zeros(6, 3 if label == "class" else 1) for _ in range(count - 1)]
+        labels = torch.zeros((6, count - 1) if label == "scores" else (6,), dtype=torch.int64)
+        try:
+            check_shape(name, count, label, "cross")
+        except BadInput:
+            with pytest.raises(BadInput, match=r"pairs a row|two or more columns"):
+                loss(scores, labels)
+        else:
+            assert loss(scores, labels).isfinite()
+
+
+def test_every_kind_has_its_own():
+    assert CROSS == ["margin-mse", "mse", "bce", "cross-entropy", "rank-net", "list-net", "lambda"]
+    assert set(BI) | set(CROSS) == set(OBJECTIVES)
+    assert set(BI) & set(CROSS) == {"margin-mse"}
+    assert make("margin-mse", {}, dim=4).func is losses.margin_mse
+    assert make("margin-mse", {}, dim=4, kind="cross").func is losses.margin_mse_scores
+
+
+def test_a_loss_of_another_kind_says_what_to_choose():
+    with pytest.raises(BadInput) as error:
+        check_shape("cosine", 2, "score", "cross")
+    assert str(error.value) == "cosine is for bi-encoders; for a cross-encoder choose mse, bce"
+    with pytest.raises(
+        BadInput, match=r"a cross-encoder choose margin-mse, mse, bce, cross-entropy, rank-net, list-net,"
+    ):
+        check_shape("info-nce", 2, None, "cross")
+    with pytest.raises(BadInput, match=r"^mse is for cross-encoders; for a bi-encoder choose softmax, cosine, "):
+        make("mse", {}, dim=4)
+    with pytest.raises(
+        BadInput, match=r"^mse got two text columns and a class, .*; what was got suits cross-entropy$"
+    ):
+        check_shape("mse", 2, "class", "cross")
+    with pytest.raises(BadInput, match="only a bi-encoder's vectors have sizes"):
+        make("mse", {}, dim=4, dims=[4, 2], kind="cross")
+
+
+@pytest.mark.parametrize("name", BI)
 def test_labels_are_asked_for_where_they_are_needed(name, columns):
     objective = OBJECTIVES[name]
     loss = make(name, {}, dim=5, labels=NLI)

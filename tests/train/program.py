@@ -31,7 +31,7 @@ INTERRUPTED = 130
 class Moved:
     """How far the vectors are from where they began: a score that rises, with some ups and downs."""
 
-    primary = "moved"
+    primary_metric = "moved"
 
     def __init__(self, model: BiEncoder, texts: list[str]) -> None:
         self.texts, self.before = texts, model.encode(texts)

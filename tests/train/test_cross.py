@@ -98,7 +98,7 @@ def test_a_query_and_its_documents(cross, sentences, config, loss):
 class FirstIsBest:
     """An evaluator that likes every model less than the one before."""
 
-    primary = "score"
+    primary_metric = "score"
 
     def __init__(self) -> None:
         self.seen: list[dict[str, torch.Tensor]] = []
@@ -187,3 +187,9 @@ def test_a_single_column_is_no_pair(cross, config):
 def test_explained_before_it_runs(cross, alike, config):
     facts = explain(Trainer(cross(), config(), train=alike, loss=losses.mse))
     assert (facts.steps, [column.name for column in facts.data[0].columns]) == (2, ["sentence1", "sentence2"])
+    first, second = facts.data[0].columns
+    lengths = cross().tokenize(list(zip(*alike.texts.values(), strict=True))).lengths
+    assert first.tokens is None  # it is read with the other one only
+    assert (second.tokens.mean, second.tokens.longest, second.tokens.truncated) == (lengths.mean(), lengths.max(), 0)
+    assert (facts.data[0].unit, facts.data[0].loss) == ("pairs", "mse")
+    assert [column.role for column in facts.data[0].columns] == ["sentence1", "sentence2"]

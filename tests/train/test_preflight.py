@@ -51,10 +51,10 @@ def test_pairs_with_classes(trainer, model):
     assert (premise.name, premise.role, premise.first, premise.repeated) == ("premise", "sentence1", A[0], 1)
     assert hypothesis.role == "sentence2"
     lengths = [len(model.tokenizer.backend.encode(text)) for text in A]
-    assert (premise.mean_tokens, premise.longest) == (sum(lengths) / 5, max(lengths))
-    assert premise.truncated == 0
+    assert (premise.tokens.mean, premise.tokens.longest) == (sum(lengths) / 5, max(lengths))
+    assert premise.tokens.truncated == 0
     assert (found.epochs, found.batch_size, found.steps, found.warmup_steps) == (2, 2, 6, 3)
-    assert (found.evaluator, found.measured_steps) == ("spearman", 5)  # the first of six is not counted
+    assert (found.evaluator, found.measured_steps) == ("spearman_cosine", 5)  # the first of six is not counted
     assert found.seconds > 0
     assert found.parameters == sum(p.numel() for p in [*model.parameters(), *softmax.parameters()])
     assert found.peak_memory is None or found.peak_memory > 10 * 2**20
@@ -68,8 +68,8 @@ def test_scores_and_truncation(trainer, model):
     assert found.data[0].scores == (0.0, 0.5, 1.0)
     assert found.data[0].first_label == "0"
     lengths = np.array([len(model.tokenizer.backend.encode(text)) for text in A])
-    assert found.data[0].columns[0].longest == lengths.max() > 8
-    assert found.data[0].columns[0].truncated == (lengths > 8).mean()
+    assert found.data[0].columns[0].tokens.longest == lengths.max() > 8
+    assert found.data[0].columns[0].tokens.truncated == (lengths > 8).mean()
     assert [note for note in found.notes if "are cut at 8 tokens" in note]
     assert found.evaluator is None
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from scipy.stats import spearmanr
 
-from sbert import BiEncoder, Dense, Normalize, losses
-from sbert.errors import BadInput, BadOption
+from sbert import BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, load, losses
+from sbert.errors import BadInput, BadModel, BadOption
 from sbert.evaluate import Similarity, Triplets
 from sbert.train import settings
 from sbert.train.run_file import RunFile, assemble
@@ -213,20 +214,109 @@ def test_a_whole_model_keeps_its_pooling(run, tiny_folder):
         assemble(run(*base, "model.pooling=cls"))
 
 
+def test_a_cross_encoder_of_scores(run):
+    trainer = assemble(run("data.train=['sts.tsv']", "data.dev=sts.tsv", "model.kind=cross", "train.epochs=2"))
+    model = trainer.model
+    assert (type(model), model.labels, model.scale) == (CrossEncoder, ("score",), "sigmoid")
+    assert trainer.losses[0].func is losses.mse
+    result = trainer.train()
+    assert -100 <= result.best_score <= 100
+    scores = load("runs/a").predict([(a, b) for a, b, *_ in PAIRS])
+    figures = Similarity(*zip(*[(a, b) for a, b, *_ in PAIRS], strict=True), [row[3] for row in PAIRS])(model)
+    assert figures["spearman"] == pytest.approx(100 * spearmanr(scores, [row[3] for row in PAIRS]).statistic)
+    assert result.best_score == figures["spearman"]
+
+
+def test_a_cross_encoder_of_classes(run):
+    trainer = assemble(run("data.train=['nli.tsv']", "data.dev=nli.tsv", "model.kind=cross", "train.epochs=2"))
+    assert trainer.losses[0].func is losses.cross_entropy
+    assert trainer.metric == "accuracy"
+    assert trainer.model.labels == ("contradiction", "entailment", "neutral")
+    trainer.train()
+    found = load("runs/a").predict([(a, b) for a, b, *_ in PAIRS]).argmax(axis=1)
+    right = [trainer.model.labels[place] == row[2] for place, row in zip(found, PAIRS, strict=True)]
+    assert trainer.evaluator(trainer.model)["accuracy"] == pytest.approx(100 * sum(right) / 6)
+
+
+def test_the_kind_is_what_the_folder_holds(run):
+    base = ["data.train=['nli.tsv']", "loss.name=cross-entropy"]
+    assemble(run(*base, "model.kind=cross", "train.output_dir=runs/cross")).train()
+    again = assemble(run(*base, "model.name=runs/cross")).model
+    assert isinstance(again, CrossEncoder)
+    first = CrossEncoder.from_pretrained("runs/cross")
+    assert torch.equal(again.head.projection.weight, first.head.projection.weight)  # no new head
+    with pytest.raises(BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a cross-encoder choose mse, bce"):
+        assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross"))
+    with pytest.raises(BadInput, match=r"the labels contradiction, entailment, neutral, but the loss reads one score"):
+        assemble(run("data.train=['sts.tsv']", "model.name=runs/cross"))
+    write("other.tsv", "premise\thypothesis\tlabel\nA\tB\t예\nC\tD\t아니\n")
+    with pytest.raises(BadInput, match=r"^the model has the labels contra.* the data has the classes 아니, 예; make"):
+        assemble(run("data.train=['other.tsv']", "model.name=runs/cross"))
+    with pytest.raises(BadModel, match=r"holds a CrossEncoder, but a bi-encoder .* load it with CrossEncoder"):
+        assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross", "model.kind=bi"))
+
+
+def test_classes_name_outputs_that_have_no_names(run, tiny_classifier):
+    model = assemble(run("data.train=['nli.tsv']", f"model.name={tiny_classifier('bert', 3)}")).model
+    assert model.labels == ("contradiction", "entailment", "neutral")
+
+
+def test_a_new_head_follows_from_the_seed_and_takes_the_body(run, tiny_folder):
+    def head(seed: int, name: str = "") -> CrossEncoder:
+        named = [f"model.name={name}"] if name else []
+        return assemble(run("data.train=['sts.tsv']", "model.kind=cross", f"train.seed={seed}", *named)).model
+
+    direct = CrossEncoder.from_pretrained(tiny_folder("bert"), seed=7)
+    pairs = [("비가 온다", "눈이 온다"), ("A cat", "")]
+    assert head(7).predict(pairs).tolist() == direct.predict(pairs).tolist()
+    assert head(8).predict(pairs).tolist() != direct.predict(pairs).tolist()
+    BiEncoder.from_pretrained(tiny_folder("bert")).save_pretrained("이중")  # asked for by name, so no surprise
+    assert head(7, "이중").labels == ("score",)
+
+
+def test_what_a_cross_encoder_has_no_use_for(run):
+    base = ["data.train=['sts.tsv']", "model.kind=cross"]
+    with pytest.raises(BadInput, match=r"^model\.pooling is for bi-encoders"):
+        assemble(run(*base, "model.pooling=cls"))
+    with pytest.raises(BadInput, match="only a bi-encoder's vectors have sizes"):
+        assemble(run(*base, "loss.dims=[8, 4]"))
+    with pytest.raises(BadInput, match=r"^model\.kind is 'crss', .* did you mean 'cross'"):
+        assemble(run("data.train=['sts.tsv']", "model.kind=crss"))
+
+
+def test_a_loss_is_only_left_out_where_it_is_plain(run):
+    with pytest.raises(BadInput, match=r"a bi-encoder needs one, such as cosine, cosent, angle, which sts\.tsv suits"):
+        assemble(run("data.train=['sts.tsv']"))
+    with pytest.raises(BadInput, match=r"a cross-encoder needs one; set loss\.name"):
+        assemble(run("data.train=['triplets.tsv']", "model.kind=cross"))
+
+
+def test_dev_data_that_a_cross_encoder_cannot_be_measured_on(run, caplog):
+    with caplog.at_level(logging.WARNING, "sbert"):
+        made = assemble(run("data.train=['nli.tsv']", "data.dev=sts.tsv", "model.kind=cross"))
+    assert made.evaluator is None
+    assert "sts.tsv holds neither pairs with scores nor pairs with classes that the model learns" in caplog.text
+
+
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_every_recipe_is_a_run_file(path):
     read = RunFile.read(path)
     assert read.train.output_dir == f"runs/{path.stem}"
     assert (read.train.batch_size, read.train.learning_rate, read.train.warmup_ratio) == (16, 2e-5, 0.1)
     assert read.loss.name in losses.OBJECTIVES
-    losses.make(read.loss.name, read.loss.options, dim=8, labels=("a", "b"))
+    losses.make(read.loss.name, read.loss.options, dim=8, labels=("a", "b"), kind=read.model.kind or "bi")
 
 
-def test_there_are_six_recipes():
-    assert {path.stem for path in RECIPES} == {"nli", "stsb", "nli-then-stsb", "sections", "kornli", "korsts"}
+def test_the_recipes():
+    paper = {"nli", "stsb", "nli-then-stsb", "sections", "kornli", "korsts"}
+    cross = {"cross-stsb", "cross-nli", "cross-korsts", "cross-klue-nli"}
+    assert {path.stem for path in RECIPES} == paper | cross | {"augmented-stsb"}
+    assert {path.stem for path in RECIPES if RunFile.read(path).model.kind == "cross"} == cross
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [path for path in RECIPES if path.stem != "augmented-stsb"], ids=lambda path: path.stem
+)
 def test_every_recipe_finds_its_packaged_data(path, shared_data, tiny_folder):
     overrides = [f"data.folder={shared_data}", "data.limit=20", f"model.name={tiny_folder('bert')}"]
     trainer = assemble(RunFile.read(path, overrides))
@@ -257,6 +347,14 @@ def test_recipe_after_recipe(folder, tiny_folder):
     )
 
 
+def test_recipe_of_gold_and_silver(folder, tiny_folder):
+    write("silver.tsv", "sentence1\tsentence2\tscore\n비가 온다.\t비가 내린다.\t4.5\n고양이\tA train\t0.25\n")
+    recipe = next(path for path in RECIPES if path.stem == "augmented-stsb")
+    trainer = assemble(RunFile.read(recipe, [f"model.name={tiny_folder('bert')}"]))
+    assert [Path(data.name).name for data in trainer.datasets] == ["sts-train.csv", "silver.tsv"]
+    assert trainer.datasets[1].labels.tolist() == pytest.approx([0.9, 0.05])  # on the scale of the gold ones
+
+
 def test_the_run_file_of_the_page_is_one(folder):
     page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
@@ -265,3 +363,37 @@ def test_the_run_file_of_the_page_is_one(folder):
     assert read.data.train[1] == ("KorNLI/multinli.train.ko.tsv", "xnli_ko.tsv.gz")
     assert read.loss.options == {"concat": ["u", "v", "|u-v|"]}
     assert [path.name for path in RECIPES if f"`recipes/{path.name}`" not in page] == []
+
+
+def test_a_poly_encoder_of_questions_and_answers(run):
+    write("answers.tsv", "question\tanswer\n" + "".join(f"{a}\t{b}\n" for a, b, *_ in PAIRS))
+    base = ["data.train=['answers.tsv']", "data.dev=answers.tsv", "model.kind=poly", "model.num_codes=4"]
+    trainer = assemble(run(*base, "model.towers=separate", "train.epochs=2"))
+    assert (trainer.model.num_codes, trainer.model.tower is None) == (4, False)
+    assert trainer.losses[0].func is losses.poly_nce
+    assert [len(sample.negative) for sample in trainer.evaluator.samples] == [5] * 6
+    result = trainer.train()
+    again = load("runs/a")
+    assert isinstance(again, PolyEncoder)
+    assert trainer.evaluator(again)["ndcg@10"] == result.best_score
+
+
+def test_a_poly_encoder_of_scores(run):
+    base = ["data.train=['sts.tsv']", "data.dev=sts.tsv", "model.kind=poly", "model.codes=first"]
+    trainer = assemble(run(*base))
+    assert (trainer.model.codes, trainer.metric) == (None, "spearman")
+    assert trainer.losses[0].keywords["loss"].func is losses.bce
+    trainer.train()
+    assert load("runs/a").codes is None
+    named = assemble(run("data.train=['sts.tsv']", "loss.name=mse", "model.name=runs/a"))  # it is one already
+    assert named.losses[0].keywords["loss"].func is losses.mse
+
+
+def test_what_a_poly_encoder_has_no_use_for(run):
+    base = ["data.train=['sts.tsv']", "model.kind=poly"]
+    with pytest.raises(BadInput, match=r"^model\.pooling is for bi-encoders, but a poly-encoder"):
+        assemble(run(*base, "model.pooling=cls"))
+    with pytest.raises(BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a poly-encoder choose mse, bce"):
+        assemble(run(*base, "loss.name=cosine"))
+    with pytest.raises(BadInput, match=r"^model\.num_codes, codes and towers are for poly-encoders, but the kind is"):
+        run("data.train=['sts.tsv']", "model.kind=cross", "model.num_codes=3")

@@ -24,7 +24,7 @@ from sbert.train import checkpoint, journal, trainer
 class Scripted:
     """An evaluator that gives the scores it was told to, one after another."""
 
-    primary = "score"
+    primary_metric = "score"
 
     def __init__(self, *scores: float) -> None:
         self.scores, self.seen = list(scores), []
@@ -58,7 +58,7 @@ def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, sa
     columns = rows("cosine_mse", 24)
     evaluator = Similarity(*columns.texts.values(), gold=columns.labels)
     events, model = [], bert(0.1)
-    before = evaluator(model)["spearman"]
+    before = evaluator(model)["spearman_cosine"]
     settings = config(epochs=15, log_steps=3, eval_steps=15, checkpoint_steps=20, keep_checkpoints=1)
     run = Trainer(
         model, settings, train=columns, loss=losses.cosine_mse, evaluator=evaluator, callbacks=[events.append]
@@ -79,7 +79,7 @@ def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, sa
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     logged = {line["step"]: line["loss"] for line in lines if "loss" in line}
     assert logged == {event.step: event.values["loss"] for event in steps if event.step % 3 == 0}
-    scores = {line["step"]: line["spearman"] for line in lines if "spearman" in line}
+    scores = {line["step"]: line["spearman_cosine"] for line in lines if "spearman_cosine" in line}
     assert scores.keys() == {15, 30, 45}
     assert (result.best_step, result.best_score) == max(scores.items(), key=lambda item: item[1])
     assert {"tokens", "padding_saved", "gradient", "learning_rate", "rows_per_second"} <= lines[0].keys()
@@ -91,12 +91,12 @@ def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, sa
     assert facts["data"] == [{"name": "the data", "rows": 24, "labels": [], "sha256": columns.fingerprint}]
     assert facts["versions"]["torch"] == torch.__version__
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert "<th>spearman</th>" in (folder / "run.html").read_text(encoding="utf-8")
+    assert "<th>spearman_cosine</th>" in (folder / "run.html").read_text(encoding="utf-8")
 
     assert result.model == folder / "model"
     back = BiEncoder.from_pretrained(result.model, self_check=True)
     same(weights(back), weights(model))
-    assert evaluator(back)["spearman"] == pytest.approx(result.best_score)
+    assert evaluator(back)["spearman_cosine"] == pytest.approx(result.best_score)
     assert not model.training
     assert not (folder / "run.pid").exists()
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sbert.models.bi import BiEncoder
+    from sbert.models.cross import CrossEncoder
+    from sbert.models.load import Model
+    from sbert.models.poly import PolyEncoder
 
 _PACKED = "packed: tokens of many texts end to end, nothing padded"
 _BY_LENGTH = (
@@ -25,10 +28,10 @@ def info(
 ) -> None:
     """Show what a model is made of and how it runs here."""
     from sbert import hub
-    from sbert.models.bi import BiEncoder
+    from sbert.models.load import load
 
     folder = hub.resolve(name)
-    facts = _facts(BiEncoder.from_pretrained(folder), name or "the embedded model", folder)
+    facts = _facts(load(folder), name or "the embedded model", folder)
     if json:
         show.as_json(facts)
         return
@@ -41,27 +44,59 @@ def info(
     show.console().print(grid)
 
 
-def _facts(encoder: BiEncoder, name: str, folder: Path) -> dict[str, Any]:
-    body = encoder.transformer.facts
+def _facts(model: Model, name: str, folder: Path) -> dict[str, Any]:
+    from sbert.models.poly import PolyEncoder
+
+    transformer = model.documents.transformer if isinstance(model, PolyEncoder) else model.transformer
+    body = transformer.facts
     return {
         "name": name,
+        "kind": type(model).__name__,
         "folder": str(folder),
         "architecture": body.architecture,
         "layers": body.depth,
-        "parameters": sum(weights.numel() for weights in encoder.parameters()),
+        "parameters": sum(weights.numel() for weights in model.parameters()),
         "hidden_size": body.hidden_size,
-        "dimension": encoder.embedding_dimension,
-        "pooling": list(encoder.pooling),
-        "heads": [type(head).__name__ for head in encoder.heads],
-        "max_length": encoder.max_seq_length,
-        "similarity": encoder.similarity_fn_name,
-        "prompts": encoder.prompts,
-        "default_prompt": encoder.default_prompt_name,
-        "vocabulary": encoder.tokenizer.backend.get_vocab_size(),
-        "calibrated": encoder.ranges is not None,
-        "reference_vectors": encoder.reference is not None,
-        "runs": _PACKED if encoder.transformer.packed else _BY_LENGTH,
-        "device": str(encoder.device),
+        "vocabulary": model.tokenizer.backend.get_vocab_size(),
+        "max_length": model.max_seq_length,
+        **_of_its_kind(model),
+        "runs": _PACKED if transformer.packed else _BY_LENGTH,
+        "device": str(model.device),
+    }
+
+
+def _of_its_kind(model: Model) -> dict[str, Any]:
+    from sbert.models.bi import BiEncoder
+    from sbert.models.cross import CrossEncoder
+
+    if isinstance(model, BiEncoder):
+        return _of_bi(model)
+    return _of_cross(model) if isinstance(model, CrossEncoder) else _of_poly(model)
+
+
+def _of_bi(model: BiEncoder) -> dict[str, Any]:
+    return {
+        "dimension": model.embedding_dimension,
+        "pooling": list(model.pooling),
+        "heads": [type(head).__name__ for head in model.heads],
+        "similarity": model.similarity_fn_name,
+        "prompts": model.prompts,
+        "default_prompt": model.default_prompt_name,
+        "calibrated": model.ranges is not None,
+        "reference_vectors": model.reference is not None,
+    }
+
+
+def _of_cross(model: CrossEncoder) -> dict[str, Any]:
+    return {"labels": list(model.labels), "scale": model.scale}
+
+
+def _of_poly(model: PolyEncoder) -> dict[str, Any]:
+    return {
+        "codes": model.num_codes,
+        "codes_are": "the first tokens" if model.codes is None else "learned",
+        "towers": "shared" if model.tower is None else "separate",
+        **_of_bi(model.documents),
     }
 
 

@@ -12,10 +12,13 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.demo import demo
+from sbert.cli.distill import distill
 from sbert.cli.doctor import doctor
 from sbert.cli.encode import encode
 from sbert.cli.info import info
 from sbert.cli.pairs import pairs
+from sbert.cli.predict import predict
+from sbert.cli.rank import rank
 from sbert.cli.search import search
 from sbert.cli.similarity import similarity
 from sbert.cli.train import train
@@ -87,5 +90,5 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, train, info, doctor, demo):
+for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, info, doctor, demo):
     app.command()(guarded(_verb))

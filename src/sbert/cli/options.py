@@ -16,6 +16,12 @@ ModelArgument = Annotated[
     str | None,
     typer.Argument(metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."),
 ]
+AnyModel = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Of any kind: a folder, a run, an installed package or a hub name.")
+]
+Columns = Annotated[
+    str | None, typer.Option(help="Fields that hold the texts, such as a,b; their usual names unless named.")
+]
 Column = Annotated[
     str | None,
     typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),

@@ -89,15 +89,17 @@ def _write_parquet(file: IO[bytes], rows: Rows, vectors: Array) -> None:
 
 def _write_jsonl(file: IO[bytes], rows: Rows, vectors: Array) -> None:
     for record, vector in zip(rows.records(), vectors, strict=True):
-        line = json.dumps({**record, "embedding": _numbers(vector)}, ensure_ascii=False, default=str)
+        line = json.dumps({**record, "embedding": numbers(vector)}, ensure_ascii=False, default=str)
         file.write(line.encode() + b"\n")
 
 
-def _numbers(vector: Array) -> list[Any]:
-    """As few digits as bring every number back to the bit."""
-    if vector.dtype.kind != "f":
-        return list(vector.tolist())
-    return [float(digits) for digits in vector.astype(str)]
+def numbers(values: Array) -> list[Any]:
+    """As few digits as bring every number back to the bit; rows of numbers as lists of them."""
+    if values.ndim > 1:
+        return [numbers(row) for row in values]
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    return [float(digits) for digits in values.astype(str)]
 
 
 _WRITERS = {".npy": _write_npy, ".parquet": _write_parquet, ".jsonl": _write_jsonl}

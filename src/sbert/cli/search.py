@@ -28,12 +28,4 @@ def search(
     encoder = BiEncoder.from_pretrained(model)
     corpus = encoder.encode_document(texts, show_progress_bar=True)
     hits = semantic_search(encoder.encode_query(query), corpus, k, encoder.similarity_fn_name)[0]
-    found = [(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits]
-    if json:
-        show.as_json([{"score": score, "row": row, "text": text} for score, row, text in found])
-    else:
-        lines = [
-            [str(rank), show.number(score, 4), str(row), show.one_line(text)]
-            for rank, (score, row, text) in enumerate(found, 1)
-        ]
-        show.table(["rank", "score", "row", "text"], lines)
+    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)

@@ -57,6 +57,17 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console(sum(widths) + 2 * len(widths) + room).print(made)
 
 
+def hits(found: Sequence[tuple[float, int, str]], json: bool) -> None:
+    """Scores, rows and texts, best first, as a table or as JSON."""
+    if json:
+        as_json([{"score": score, "row": row, "text": text} for score, row, text in found])
+        return
+    lines = [
+        [str(rank), number(score, 4), str(row), one_line(text)] for rank, (score, row, text) in enumerate(found, 1)
+    ]
+    table(["rank", "score", "row", "text"], lines)
+
+
 def number(value: float, decimals: int = 2) -> str:
     """Rounded, and never minus zero."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}"

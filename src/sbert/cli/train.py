@@ -20,13 +20,14 @@ from sbert.errors import SbertError
 
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
-    from sbert.train.preflight import DataFacts, Explanation
+    from sbert.train.preflight import DataFacts, Explanation, TokenFacts
     from sbert.train.records import Result
     from sbert.train.run_file import RunFile
     from sbert.train.trainer import Trainer
 
 _INTERRUPTED = 130
 _LEADER_FIRST_SECONDS = 3.0
+_EXAMPLE = '"A man is eating." "Someone has a meal."'
 
 
 def train(
@@ -34,9 +35,10 @@ def train(
         Path | None, typer.Argument(metavar="RUN.toml", help="A run file, such as those in recipes/.")
     ] = None,
     model: ModelName = None,
+    kind: Annotated[str | None, typer.Option(help="bi, cross or poly; what the model is unless named.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="File to learn from; may be given again.")] = None,
     loss: Annotated[
-        str | None, typer.Option(help="softmax, cosine, triplet, info-nce, ...: see docs/losses.md.")
+        str | None, typer.Option(help="softmax, cosine, triplet, info-nce, mse, ...: see docs/losses.md.")
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="The run's folder.")] = None,
     epochs: Annotated[int | None, typer.Option(help="How often every row is seen.")] = None,
@@ -46,7 +48,7 @@ def train(
     seed: Annotated[int | None, typer.Option(help="The same seed gives the same weights.")] = None,
     limit: Annotated[int | None, typer.Option(help="At most so many rows of each file.")] = None,
     split: Annotated[str | None, typer.Option(help="Rows to learn from, in files with a column 'split'.")] = None,
-    dev: Annotated[str | None, typer.Option(help="File to measure on: pairs with scores, or triplets.")] = None,
+    dev: Annotated[str | None, typer.Option(help="File to measure on: pairs with labels, or triplets.")] = None,
     eval_every: Annotated[int | None, typer.Option(help="Measure every so many steps; else once an epoch.")] = None,
     checkpoint_every: Annotated[int | None, typer.Option(help="Save every so many steps; else once an epoch.")] = None,
     setting: Annotated[
@@ -58,10 +60,11 @@ def train(
     json: Json = False,
 ) -> None:
     """Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both."""
-    if run is None and not (data and loss and output):
-        raise typer.BadParameter("name a run file, or at least --data, --loss and --output")
+    if run is None and not (data and output):
+        raise typer.BadParameter("name a run file, or at least --data and --output; a bi-encoder also needs --loss")
     flags = {
         "model.name": model,
+        "model.kind": kind,
         "data.train": data,
         "data.dev": dev,
         "data.limit": limit,
@@ -166,7 +169,7 @@ def _interrupted(trainer: Trainer) -> str:
 
 
 def _report(trainer: Trainer, result: Result, json: bool) -> None:
-    metric = trainer.evaluator.primary if trainer.evaluator else None
+    metric = trainer.metric
     if json:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return
@@ -174,7 +177,9 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
     print(f"{result.steps:,} steps in {_duration(result.seconds)}; {best}")
     print(f"model   {result.model}")
     print(f"curve   {trainer.folder / 'run.html'}")
-    print(f'use it  sbert similarity -m {trainer.folder} "A man is eating." "Someone has a meal."')
+    reads_pairs = hasattr(trainer.model, "predict")
+    use = f"predict {trainer.folder} pairs.tsv" if reads_pairs else f"similarity -m {trainer.folder} {_EXAMPLE}"
+    print(f"use it  sbert {use}")
 
 
 def _score(result: Result) -> str:
@@ -217,21 +222,24 @@ def _print_data(facts: DataFacts, max_length: int) -> None:
         (
             column.name,
             column.role,
-            f"{column.mean_tokens:.1f}",
-            f"{column.longest:,}",
-            f"{column.truncated:.1%}",
+            *_tokens(column.tokens),
             f"{column.repeated:,}",
             show.one_line(column.first),
         )
         for column in facts.columns
     ]
     show.table(headings, rows)
-    print(f"(tokens of {facts.sample:,} rows)" if facts.sample < facts.rows else "(tokens of all rows)")
+    read = "" if facts.unit == "texts" else f"; the model reads pairs, {facts.columns[0].name} with each other column"
+    print(f"(tokens of {f'{facts.sample:,}' if facts.sample < facts.rows else 'all'} rows{read})")
     if facts.label_kind != "none":
         print(f"label      {_labels(facts)}; first row {facts.first_label}")
     if facts.negatives is not None:
         print(f"negatives  {facts.negatives:,} for each anchor, from its batch")
     print()
+
+
+def _tokens(tokens: TokenFacts | None) -> tuple[str, str, str]:
+    return ("", "", "") if tokens is None else (f"{tokens.mean:.1f}", f"{tokens.longest:,}", f"{tokens.truncated:.1%}")
 
 
 def _labels(facts: DataFacts) -> str:

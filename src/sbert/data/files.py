@@ -20,6 +20,7 @@ from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "json", "parquet")
 Record = dict[str, Any]
@@ -87,10 +88,9 @@ def place(name: str, kind: str, number: int) -> str:
 def table(stream: BinaryIO, name: str) -> pa.Table:
     """A whole parquet file."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read())).read()
+        return _parquet_file(stream).read()
     except pa.ArrowException as error:
         raise BadInput(f"{name} cannot be read as parquet ({error})") from None
 
@@ -229,8 +229,19 @@ def _object(record: object, where: str) -> Record:
 
 
 def _parquet(stream: BinaryIO, name: str) -> Records:
-    batches = table(stream, name).to_batches(max_chunksize=_CHUNK)
-    return enumerate(chain.from_iterable(batch.to_pylist() for batch in batches))
+    import pyarrow as pa
+
+    try:
+        batches = _parquet_file(stream).iter_batches(_CHUNK)
+        yield from enumerate(chain.from_iterable(batch.to_pylist() for batch in batches))
+    except pa.ArrowException as error:
+        raise BadInput(f"{name} cannot be read as parquet ({error})") from None
+
+
+def _parquet_file(stream: BinaryIO) -> pq.ParquetFile:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
 
 
 _READERS: dict[str, Callable[[Lines, str], Records]] = {

@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 
 # In the order in which they are tried.
 SHAPES: dict[ShapeName, Shape] = {
-    "triplets": Shape(_PAIR, negatives=True),
+    "triplets": Shape(_PAIR, ("scores",), negatives=True),
     "sections": Shape((("Sentence1", "Sentence2", "Sentence3"),)),
     "sts": Shape(_TWO, ("score",), needs_label=True),
     "nli": Shape(_TWO, ("gold_label", "label"), needs_label=True),
@@ -90,6 +90,25 @@ def recognise(
     )
 
 
+def text_columns(available: Sequence[str], name: str, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The columns of texts among those ``available`` in the file ``name``, whatever labels stand beside them.
+
+    >>> text_columns(["id", "sentence1", "sentence2"], "pairs.tsv")
+    ('sentence1', 'sentence2')
+    """
+    for asked in columns or ():
+        if asked not in available:
+            raise BadOption(f"the column for {name}", asked, available)
+    usual = (_texts(shape, available) for shape in SHAPES.values())
+    found = tuple(columns or ()) or next(filter(None, usual), ()) or (tuple(available) if len(available) == 1 else ())
+    if not found:
+        raise BadInput(
+            f"{name} has the columns {', '.join(map(repr, available))}, of which none is known to hold texts; name "
+            "those that do"
+        )
+    return found
+
+
 def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | None, label: str | None) -> Layout | None:
     shape = SHAPES[name]
     texts = _texts(shape, available) if columns is None else _named(shape, columns)
@@ -97,7 +116,9 @@ def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | Non
         label = next((column for column in shape.labels if column in available), None)
     if not texts or (shape.needs_label and label is None):
         return None
-    kind: LabelKind | None = "none" if label is None else "score" if name == "sts" else None
+    kind: LabelKind | None = (
+        "none" if label is None else "score" if name == "sts" else "scores" if label == "scores" else None
+    )
     # Files of the Hugging Face hub write the number -1 where SNLI writes "-".
     return Layout(texts, label, kind, ("-", "", None, -1) if name == "nli" else ("-", "", None))
 

@@ -1,45 +1,254 @@
-"""How well predictions agree with what people said. Knows numbers only: no texts, no models."""
+"""How well predictions agree with what people said, times 100. Knows numbers only: no texts, no models."""
 
 from __future__ import annotations
 
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from sbert.errors import BadInput
-from sbert.types import Array
+from sbert.types import Array, FloatArray, IntArray
 
 
-def spearman(predicted: Array, gold: Array) -> float:
-    """Rank correlation times 100, as the paper reports it; not a number where all predictions are equal.
+class Agreement(NamedTuple):
+    """How many of those found are right, how many of the right ones are found, and both in one."""
 
-    >>> spearman(np.array([0.1, 0.4, 0.3]), np.array([1, 5, 2]))
+    precision: float
+    recall: float
+    f1: float
+
+
+class BestAccuracy(NamedTuple):
+    """The accuracy at the threshold where it is highest."""
+
+    accuracy: float
+    threshold: float
+
+
+class BestF1(NamedTuple):
+    """Precision, recall and F1 at the threshold where F1 is highest."""
+
+    precision: float
+    recall: float
+    f1: float
+    threshold: float
+
+
+def spearman(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Rank correlation; not a number where all predictions are equal.
+
+    >>> spearman([0.1, 0.4, 0.3], [1, 5, 2])
     100.0
     """
     from scipy.stats import spearmanr
 
-    check_gold(gold, len(predicted))
+    predicted, gold = check_gold(predicted, gold)
     return 100 * float(spearmanr(predicted, gold).statistic) if np.ptp(predicted) else math.nan
 
 
-def pearson(predicted: Array, gold: Array) -> float:
-    """Linear correlation times 100; not a number where all predictions are equal.
+def pearson(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Linear correlation; not a number where all predictions are equal.
 
-    >>> round(pearson(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 7.0])), 2)
+    >>> round(pearson([1.0, 2.0, 3.0], [2.0, 4.0, 7.0]), 2)
     99.34
     """
     from scipy.stats import pearsonr
 
-    check_gold(gold, len(predicted))
+    predicted, gold = check_gold(predicted, gold)
     return 100 * float(pearsonr(predicted, gold).statistic) if np.ptp(predicted) else math.nan
 
 
-def check_gold(gold: Array, predictions: int) -> None:
-    """Raise unless something can be correlated with ``gold``."""
-    if predictions != len(gold) or len(gold) < 2:
+def accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Share of items whose class is the right one.
+
+    >>> accuracy(["neutral", "entailment"], ["neutral", "neutral"])
+    50.0
+    """
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(np.mean(predicted == gold))
+
+
+def attained(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """What items scored of what they could: the mean, where all could reach the same.
+
+    >>> attained([50.0, 100.0], [100.0, 100.0])
+    75.0
+    """
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(np.sum(predicted) / np.sum(gold))
+
+
+def precision_recall_f1(
+    predicted: npt.ArrayLike, gold: npt.ArrayLike, average: Literal["binary", "macro"] = "binary"
+) -> Agreement:
+    """Of class 1 (``binary``), or as the mean over the classes there are (``macro``); 0 where nothing was found.
+
+    >>> precision_recall_f1([1, 1, 0, 0], [1, 0, 0, 1])
+    Agreement(precision=50.0, recall=50.0, f1=50.0)
+    """
+    from sklearn.metrics import precision_recall_fscore_support
+
+    predicted, gold = _equally_many(predicted, gold)
+    found = precision_recall_fscore_support(gold, predicted, average=average, zero_division=0)
+    return Agreement(*(100 * float(value) for value in found[:3]))
+
+
+def matthews(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Matthews' correlation of classes: 0 for guessing, however uneven the classes are.
+
+    >>> matthews([1, 0, 1, 0], [1, 0, 1, 0])
+    100.0
+    """
+    from sklearn.metrics import matthews_corrcoef
+
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(matthews_corrcoef(gold, predicted))
+
+
+def average_precision(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> float:
+    """Mean precision at the places of the positives, highest score first; equal scores share a place.
+
+    Args:
+        predicted: a score per item.
+        gold: 1 for positives, 0 for the others.
+        positives: how many there are, where ``predicted`` lacks some: those have a precision of 0.
+
+    >>> round(average_precision([0.9, 0.8, 0.3], [1, 0, 1]), 2)
+    83.33
+    """
+    predicted, gold = check_binary(predicted, gold, positives)
+    cuts = _cuts(predicted, gold)
+    precisions = cuts.found / cuts.taken * np.diff(cuts.found, prepend=0)
+    return 100 * float(precisions.sum() / (positives or gold.sum()))
+
+
+def best_accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> BestAccuracy:
+    """The threshold from which on a score counts as positive that gets most items right; the highest such one.
+
+    >>> best_accuracy([0.9, 0.7, 0.3], [1, 1, 0])
+    BestAccuracy(accuracy=100.0, threshold=0.5)
+    """
+    predicted, gold = check_binary(predicted, gold)
+    cuts = _cuts(predicted, gold)
+    negatives = len(gold) - int(gold.sum())
+    right = np.append(negatives, cuts.found + negatives - (cuts.taken - cuts.found))  # first: nothing is positive
+    thresholds = np.append(np.nextafter(predicted.max(), np.inf), cuts.thresholds)
+    best = int(right.argmax())
+    return BestAccuracy(100 * float(right[best] / len(gold)), float(thresholds[best]))
+
+
+def best_f1(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> BestF1:
+    """The threshold from which on a score counts as positive that has the highest F1; the highest such one.
+
+    Args:
+        predicted: a score per item.
+        gold: 1 for positives, 0 for the others.
+        positives: how many there are, where ``predicted`` lacks some.
+
+    >>> best_f1([0.9, 0.7, 0.3], [1, 0, 0])
+    BestF1(precision=100.0, recall=100.0, f1=100.0, threshold=0.8)
+    """
+    predicted, gold = check_binary(predicted, gold, positives)
+    cuts, positives = _cuts(predicted, gold), positives or int(gold.sum())
+    f1 = 2 * cuts.found / (cuts.taken + positives)
+    best = int(f1.argmax())
+    precision, recall = cuts.found[best] / cuts.taken[best], cuts.found[best] / positives
+    return BestF1(100 * float(precision), 100 * float(recall), 100 * float(f1[best]), float(cuts.thresholds[best]))
+
+
+def v_measure(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Are clusters of one class, and classes in one cluster? The same as :func:`nmi`, under its other name.
+
+    >>> v_measure([1, 1, 0, 0], ["비", "비", "눈", "눈"])
+    100.0
+    """
+    from sklearn.metrics import v_measure_score
+
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(v_measure_score(gold, predicted))
+
+
+def nmi(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Mutual information of clusters and classes over the mean of their entropies.
+
+    >>> nmi([0, 1, 0, 1], [0, 0, 1, 1])
+    0.0
+    """
+    from sklearn.metrics import normalized_mutual_info_score
+
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(normalized_mutual_info_score(gold, predicted))
+
+
+def ari(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """Rand index of pairs that are rightly together or apart, adjusted so that chance gives 0.
+
+    >>> ari([1, 1, 0, 0], [0, 0, 1, 1])
+    100.0
+    """
+    from sklearn.metrics import adjusted_rand_score
+
+    predicted, gold = _equally_many(predicted, gold)
+    return 100 * float(adjusted_rand_score(gold, predicted))
+
+
+def check_gold(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array, Array]:
+    """Both as arrays; raises unless something can be correlated with ``gold``."""
+    predicted, gold = np.asarray(predicted), np.asarray(gold)
+    if len(predicted) != len(gold) or len(gold) < 2:
         raise BadInput(
-            f"got {predictions} predictions and {len(gold)} gold scores, but a correlation needs equally many, "
+            f"got {len(predicted)} predictions and {len(gold)} gold scores, but a correlation needs equally many, "
             "and at least two"
         )
+    if not np.isfinite(gold).all():
+        raise BadInput(f"gold score {np.flatnonzero(~np.isfinite(gold))[0]} is not a number; leave that item out")
     if np.ptp(gold) == 0:
         raise BadInput(f"all {len(gold)} gold scores are equal, so there is nothing to correlate; give varied ones")
+    return predicted, gold
+
+
+def check_binary(
+    predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None
+) -> tuple[FloatArray, IntArray]:
+    """Both as arrays, the scores in float64; raises unless ``gold`` holds 0 and 1 and nothing else.
+
+    With ``positives`` from elsewhere, it may hold only one of them.
+    """
+    predicted, gold = _equally_many(predicted, gold)
+    kinds = np.unique(gold).tolist()
+    if not set(kinds) <= {0, 1} or (len(kinds) < 2 and positives is None):
+        listed = ", ".join(map(str, kinds[:5]))
+        raise BadInput(f"the labels are {listed}, but there must be some of 1, for positives, and some of 0")
+    return predicted.astype(np.float64), gold.astype(np.int64)
+
+
+def _equally_many(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array, Array]:
+    predicted, gold = np.asarray(predicted), np.asarray(gold)
+    if len(predicted) != len(gold) or not len(gold):
+        raise BadInput(
+            f"got {len(predicted)} predictions and {len(gold)} gold labels, but there must be equally many, "
+            "and at least one"
+        )
+    return predicted, gold
+
+
+class _Cuts(NamedTuple):
+    """Every place where scores in falling order can be cut: between two different ones, and after the last."""
+
+    taken: IntArray
+    found: IntArray
+    """How many of those taken are positives."""
+    thresholds: FloatArray
+    """Half-way to the next score."""
+
+
+def _cuts(predicted: FloatArray, gold: IntArray) -> _Cuts:
+    order = np.argsort(-predicted, kind="stable")
+    scores, found = predicted[order], np.cumsum(gold[order])
+    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # of each run of equal scores
+    above, below = scores[last], np.append(scores[last[:-1] + 1], scores[-1])
+    halfway = above / 2 + below / 2
+    # Where no number lies between the two, rounding must not let the lower one in.
+    return _Cuts(last + 1, found[last], np.where(halfway > below, halfway, above))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from sbert.hub.parts import CrossParts, Parts
+from sbert.hub.parts import CrossParts, Parts, PolyParts
 from sbert.nn.heads import output_size
 
 _CARD = """\
@@ -120,4 +120,59 @@ def cross_card(parts: CrossParts, name: str) -> str:
         labels=", ".join(parts.labels).replace("|", "\\|"),
         scale=parts.scale,
         length=parts.tokenizer.max_length,
+    )
+
+
+_POLY_CARD = """\
+---
+library_name: sbert
+pipeline_tag: text-ranking
+tags:
+- poly-encoder
+- sbert
+---
+# {name}
+
+A poly-encoder: reads a query as {codes} vectors and a document as one, and scores them.
+
+| | |
+| --- | --- |
+| transformer | {transformer}, {towers} |
+| codes | {codes}, {kind} |
+| pooling of documents | {pooling} |
+| dimensions | {dimension} |
+| longest text | {length} tokens |
+
+With sbert:
+
+```python
+from sbert import PolyEncoder
+
+model = PolyEncoder.from_pretrained({path})
+print(model.rank("How is the weather?", ["It is raining.", "비가 오고 있어요."]))
+```
+
+The folder is also a plain bi-encoder of documents, compared by dot product, which
+[sentence-transformers](https://www.sbert.net) reads as it is:
+
+```python
+from sentence_transformers import SentenceTransformer
+
+vectors = SentenceTransformer({path}).encode(["It is raining.", "비가 오고 있어요."])
+```
+"""
+
+
+def poly_card(documents: Parts, parts: PolyParts, name: str) -> str:
+    """The README of a poly-encoder saved in a folder called ``name``."""
+    return _POLY_CARD.format(
+        name=name,
+        path=json.dumps(name, ensure_ascii=False),
+        codes=parts.num_codes,
+        kind="learned" if parts.kind == "learned" else "the query's first tokens",
+        transformer=documents.transformer.facts.architecture,
+        towers="for queries and documents" if parts.towers == "shared" else "one for queries and one for documents",
+        pooling=", ".join(documents.pooling),
+        dimension=documents.transformer.facts.hidden_size,
+        length=documents.tokenizer.max_length,
     )

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import torch
 
+from sbert.errors import BadModel
 from sbert.hub.files import read_object
+from sbert.types import Kind
 
 MODULES = "modules.json"
 SETTINGS = "config_sentence_transformers.json"
-BI, CROSS = "SentenceTransformer", "CrossEncoder"
-_OURS = {BI: "BiEncoder", CROSS: "CrossEncoder"}
+POLY_FOLDER = "poly"
+BI, CROSS, WORDS = "SentenceTransformer", "CrossEncoder", "WordEncoder"
+_KINDS: dict[str, Kind] = {BI: "bi", CROSS: "cross"}
+_CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder"}
 
 
 def kind_of(folder: Path) -> str | None:
@@ -20,13 +24,26 @@ def kind_of(folder: Path) -> str | None:
     stored: str | None = read_object(folder / SETTINGS, optional=True).get("model_type")
     if (folder / MODULES).is_file():
         return stored or BI
-    architectures = read_object(folder / "config.json").get("architectures") or [""]
+    config = read_object(folder / "config.json")
+    if config.get("model_type") == WORDS:
+        return WORDS
+    architectures = config.get("architectures") or [""]
     return CROSS if architectures[0].endswith("ForSequenceClassification") else stored
+
+
+def known_kind(folder: Path) -> Kind | None:
+    """The kind by our name; None for a bare encoder. What there is no class for is an error."""
+    kind = kind_of(folder)
+    if kind == BI and (folder / POLY_FOLDER).is_dir():
+        return "poly"
+    if kind is not None and kind not in _KINDS:
+        raise BadModel(f"{folder} holds a {kind}, but only {', '.join(_KINDS)} are expected; {way_to_load(kind)}")
+    return None if kind is None else _KINDS[kind]
 
 
 def way_to_load(kind: str) -> str:
     """What to do with a model of this kind, as the end of a sentence."""
-    return f"load it with {_OURS[kind]}.from_pretrained" if kind in _OURS else "name another model"
+    return f"load it with {_CLASSES[kind]}.from_pretrained" if kind in _CLASSES else "name another model"
 
 
 def versions() -> dict[str, str]:

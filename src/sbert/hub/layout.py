@@ -141,30 +141,35 @@ def _read_ranges(path: Path) -> FloatArray | None:
 def write(parts: Parts, folder: Path) -> None:
     """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
     with whole_folder(folder) as draft:
-        write_transformer(parts.transformer, draft)
-        write_tokenizer(parts.tokenizer, parts.transformer, draft)
-        # Without this, loading it elsewhere makes and reports a random pooler.
-        bare = {"model_args": {"add_pooling_layer": False}} if lacks_pooler(parts.transformer) else {}
-        write_sentence_config(parts.tokenizer, draft, bare)
-        modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
-        for index, head in enumerate([None, *parts.heads], 1):
-            kind = "Pooling" if head is None else type(head).__name__
-            place = draft / f"{index}_{kind}"
-            place.mkdir()
-            if head is None:
-                write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, place)
-            else:
-                write_head(head, place)
-            modules.append(
-                {"idx": index, "name": str(index), "path": place.name, "type": f"sentence_transformers.models.{kind}"}
-            )
-        write_json(draft / MODULES, modules)
-        write_json(draft / SETTINGS, _settings(parts))
-        if parts.ranges is not None:
-            save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
-        if parts.reference is not None:
-            write_reference(parts.reference, draft / _REFERENCE)
-        (draft / "README.md").write_text(card(parts, folder.name), encoding="utf-8")
+        write_into(draft, parts, folder.name)
+
+
+def write_into(draft: Path, parts: Parts, name: str) -> None:
+    """Write the files of ``parts`` into an empty folder that is going to be called ``name``."""
+    write_transformer(parts.transformer, draft)
+    write_tokenizer(parts.tokenizer, parts.transformer, draft)
+    # Without this, loading it elsewhere makes and reports a random pooler.
+    bare = {"model_args": {"add_pooling_layer": False}} if lacks_pooler(parts.transformer) else {}
+    write_sentence_config(parts.tokenizer, draft, bare)
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+    for index, head in enumerate([None, *parts.heads], 1):
+        kind = "Pooling" if head is None else type(head).__name__
+        place = draft / f"{index}_{kind}"
+        place.mkdir()
+        if head is None:
+            write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, place)
+        else:
+            write_head(head, place)
+        modules.append(
+            {"idx": index, "name": str(index), "path": place.name, "type": f"sentence_transformers.models.{kind}"}
+        )
+    write_json(draft / MODULES, modules)
+    write_json(draft / SETTINGS, _settings(parts))
+    if parts.ranges is not None:
+        save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
+    if parts.reference is not None:
+        write_reference(parts.reference, draft / _REFERENCE)
+    (draft / "README.md").write_text(card(parts, name), encoding="utf-8")
 
 
 def _settings(parts: Parts) -> dict[str, object]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from torch import nn
+from torch import Tensor, nn
 
 from sbert.hub.reference import Reference
 from sbert.nn.classify import Classifier
 from sbert.nn.transformer import Transformer
-from sbert.text import Tokenizer
-from sbert.types import FloatArray, Pooling, Scale, Similarity
+from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.text import Tokenizer, WordTokenizer
+from sbert.types import Codes, FloatArray, Pooling, Scale, Similarity, Towers
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +47,34 @@ class CrossParts:
     """The names of the head's outputs."""
     scale: Scale
     """What makes scores of logits."""
+
+
+@dataclass(frozen=True, eq=False)
+class PolyParts:
+    """What a poly-encoder has besides the bi-encoder of its documents."""
+
+    num_codes: int
+    codes: Tensor | None
+    """(M, H) learned; None where the first tokens are the codes."""
+    queries: Transformer | None
+    """The queries' own transformer; None where they share that of the documents."""
+
+    @property
+    def kind(self) -> Codes:
+        """Where the codes come from."""
+        return "first" if self.codes is None else "learned"
+
+    @property
+    def towers(self) -> Towers:
+        """Whether queries and documents are read by one transformer."""
+        return "shared" if self.queries is None else "separate"
+
+
+@dataclass(frozen=True, eq=False)
+class WordParts:
+    """Everything a word-level encoder is made of."""
+
+    tokenizer: WordTokenizer
+    embeddings: WordEmbeddings
+    lstm: BiLSTM | None = None
+    pooling: tuple[Pooling, ...] = ("mean",)

@@ -1,11 +1,13 @@
 """TENSORS -> SCALAR: each loss a pure function of embeddings, or of scores, and labels. None ever sees a model."""
 
-from sbert.losses.catalog import OBJECTIVES, Objective, accepted_shapes, check_shape, make
+from sbert.losses.catalog import accepted_shapes, check_shape, make, suitable
 from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum
 from sbert.losses.contrastive import contrastive, online_contrastive
 from sbert.losses.distances import Distance
 from sbert.losses.distill import embedding_mse, kl, margin_mse
+from sbert.losses.objectives import OBJECTIVES, Objective
 from sbert.losses.pairs import angle, cosent, cosine_mse
+from sbert.losses.poly import poly_nce, poly_scores
 from sbert.losses.ranking import info_nce
 from sbert.losses.scores import bce, cross_entropy, lambda_rank, list_net, margin_mse_scores, mse, rank_net
 from sbert.losses.softmax import SoftmaxClassifier
@@ -40,7 +42,10 @@ __all__ = [
     "matryoshka",
     "mse",
     "online_contrastive",
+    "poly_nce",
+    "poly_scores",
     "rank_net",
+    "suitable",
     "triplet",
     "weighted_sum",
 ]

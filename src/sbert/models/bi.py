@@ -289,9 +289,13 @@ class BiEncoder(nn.Module):
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a folder that loads here and, as it is, in sentence-transformers; whole or not at all."""
+        hub.write(self.parts(), Path(folder))
+
+    def parts(self) -> hub.Parts:
+        """All that is saved, with new reference vectors."""
         vectors = self.encode(hub.REFERENCE_TEXTS, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
         self.reference = hub.Reference(hub.REFERENCE_TEXTS, vectors)
-        parts = hub.Parts(
+        return hub.Parts(
             tokenizer=self.tokenizer,
             transformer=self.transformer,
             pooling=self.pooling,
@@ -304,7 +308,6 @@ class BiEncoder(nn.Module):
             reference=self.reference,
             truncate_dim=self.truncate_dim,
         )
-        hub.write(parts, Path(folder))
 
     def self_check(self) -> float:
         """The largest difference to the vectors stored with the model; raises where it is more than rounding."""

@@ -157,7 +157,7 @@ class CrossEncoder(nn.Module):
             self.forward, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar
         ):
             logits[rows] = result.float().cpu().numpy()
-        finished = _on_scale(logits, self._scale_of(output))
+        finished = _on_scale(logits, self.scale_of(output))
         return finished[:, 0] if len(self.labels) == 1 else finished
 
     def predict_proba(self, pairs: Iterable[Sequence[str]]) -> FloatArray:
@@ -188,7 +188,8 @@ class CrossEncoder(nn.Module):
         parts = hub.CrossParts(self.tokenizer, self.transformer, self.head, self.labels, self.scale)
         hub.write_cross(parts, Path(folder))
 
-    def _scale_of(self, output: Output) -> Scale:
+    def scale_of(self, output: Output) -> Scale:
+        """What :meth:`predict` makes of logits for this output."""
         if output == "score":
             return self.scale
         if output == "logit":

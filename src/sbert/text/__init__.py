@@ -2,15 +2,18 @@
 
 from sbert.text.batching import batches, lay, plan
 from sbert.text.tokenizer import ON_TRUNCATE, Tokenizer, Tokens, Truncation, check_pairs, check_texts
+from sbert.text.words import WordTokenizer, split_words
 
 __all__ = [
     "ON_TRUNCATE",
     "Tokenizer",
     "Tokens",
     "Truncation",
+    "WordTokenizer",
     "batches",
     "check_pairs",
     "check_texts",
     "lay",
     "plan",
+    "split_words",
 ]

@@ -65,12 +65,12 @@ class Team:
         return [np.asarray(share or [0], np.int64) for share in shares]
 
     def gather(self, vectors: Tensor, shares: list[IntArray]) -> Tensor:
-        """This process's (rows, D) -> everybody's (N, D) in the order of the rows; only its own carry gradient."""
+        """This process's (rows, ...) -> everybody's (N, ...) in the order of rows; only its own carry gradient."""
         if self.size == 1:
             pieces = [vectors]
         else:
             longest = max(map(len, shares))
-            padded = vectors.new_zeros(longest, vectors.shape[1])
+            padded = vectors.new_zeros(longest, *vectors.shape[1:])
             padded[: len(vectors)] = vectors.detach()
             everybody = [torch.empty_like(padded) for _ in shares]
             dist.all_gather(everybody, padded)

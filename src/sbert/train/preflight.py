@@ -19,6 +19,7 @@ from torch import nn
 
 from sbert.data import Columns, Cursor
 from sbert.losses import OBJECTIVES, Loss, Objective
+from sbert.text import Truncation
 from sbert.train.trainer import Trainer
 from sbert.train.update import Update
 
@@ -28,19 +29,27 @@ MEASURED_STEPS = 20
 
 
 @dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """How long texts or pairs are, counted in a sample; special tokens count."""
+
+    mean: float
+    longest: int
+    """Of all, uncut."""
+    truncated: float
+    """The share that is cut."""
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """One column of texts. Tokens are counted in a sample, repetitions in all rows."""
+    """One column of texts. Repetitions are counted in all rows."""
 
     name: str
     role: str
     """What the loss takes it for."""
     first: str
     """The text of the first row."""
-    mean_tokens: float
-    longest: int
-    """Tokens of the longest text, uncut."""
-    truncated: float
-    """The share of texts that are cut."""
+    tokens: TokenFacts | None
+    """Of the column's texts; of a cross-encoder those of the pairs with the first column, which has none itself."""
     repeated: int
     """Rows whose text stood in the column before."""
 
@@ -57,6 +66,8 @@ class DataFacts:
     """Rows whose tokens were counted, evenly spread."""
     loss: str
     columns: tuple[ColumnFacts, ...]
+    unit: str
+    """What goes through the network: "texts", or "pairs" of the first column's with each other one's."""
     label_kind: str
     first_label: str
     """Of the first row; empty without labels."""
@@ -107,7 +118,7 @@ def explain(trainer: Trainer) -> Explanation:
         batch_size=trainer.config.batch_size,
         steps=trainer.total_steps,
         warmup_steps=update.warmup,
-        evaluator=trainer.evaluator.primary if trainer.evaluator else None,
+        evaluator=trainer.metric,
         measured_steps=measured,
         seconds=seconds,
         peak_memory=_peak_memory(trainer.model.device),
@@ -139,6 +150,8 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     objective = _objective(loss)
     sample = columns.take(np.linspace(0, len(columns) - 1, min(SAMPLE, len(columns))).astype(np.int64))
     roles = _roles(objective, list(columns.texts))
+    accounts = [trainer.model.tokenize(items).truncation for items in trainer.model.items(list(sample.texts.values()))]
+    tokens = [None] * (len(roles) - len(accounts)) + [_tokens(account) for account in accounts]
     labels = [] if columns.labels is None else columns.labels.tolist()
     rows = zip(*columns.texts.values(), *([map(str, labels)] if labels else []), strict=True)
     counts = Counter(labels) if columns.label_kind in ("class", "binary") else Counter()
@@ -149,9 +162,10 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
         sample=len(sample),
         loss=objective.name if objective else getattr(loss, "__name__", type(loss).__name__),
         columns=tuple(
-            _column(trainer.model, name, role, texts, sample.texts[name])
-            for (name, texts), role in zip(columns.texts.items(), roles, strict=True)
+            ColumnFacts(name, role, texts[0], facts, _repeated(texts))
+            for (name, texts), role, facts in zip(columns.texts.items(), roles, tokens, strict=True)
         ),
+        unit=accounts[0].unit,
         label_kind=columns.label_kind,
         first_label=_label(columns, labels[0]) if labels else "",
         balance={_label(columns, label): counts[label] for label in sorted(counts)},
@@ -161,24 +175,15 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     )
 
 
-def _column(model: Any, name: str, role: str, texts: list[str], sample: list[str]) -> ColumnFacts:
-    account = model.tokenizer(sample).truncation
-    return ColumnFacts(
-        name=name,
-        role=role,
-        first=texts[0],
-        mean_tokens=account.tokens / account.texts,
-        longest=account.longest,
-        truncated=account.truncated / account.texts,
-        repeated=_repeated(texts),
-    )
+def _tokens(account: Truncation) -> TokenFacts:
+    return TokenFacts(account.tokens / account.texts, account.longest, account.truncated / account.texts)
 
 
 def _objective(loss: Any) -> Objective | None:
     """The entry of the catalog that ``loss`` was made from, under the options and sizes it was given."""
     while isinstance(loss, partial):
         loss = loss.keywords.get("loss", loss.func)
-    return next((entry for entry in OBJECTIVES.values() if entry.loss in (loss, type(loss))), None)
+    return next((entry for entry in OBJECTIVES.values() if loss in entry.forms or type(loss) in entry.forms), None)
 
 
 def _roles(objective: Objective | None, names: list[str]) -> list[str]:
@@ -202,7 +207,7 @@ def _repeated(values: Iterable[Any]) -> int:
 
 def _negatives(objective: Objective | None, text_columns: int, batch: int) -> int | None:
     """The other positives of the batch, and everybody's hard negatives."""
-    if objective is None or objective.name != "info-nce":
+    if objective is None or objective.name not in ("info-nce", "poly-nce"):
         return None
     return batch * (text_columns - 1) - 1
 
@@ -218,9 +223,9 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
             )
         if facts.loss.startswith("batch-") and sampler != "by-label":
             yield f'{facts.name}: {facts.loss} needs several rows of a label in a batch; set train.sampler="by-label"'
-        cut = max(column.truncated for column in facts.columns)
+        cut = max(column.tokens.truncated for column in facts.columns if column.tokens)
         if cut > 0.05:
-            yield f"{facts.name}: {cut:.0%} of a column's texts are cut at {trainer.model.max_seq_length} tokens"
+            yield f"{facts.name}: {cut:.0%} of a column's {facts.unit} are cut at {trainer.model.max_seq_length}"
 
 
 def _peak_memory(device: torch.device) -> int | None:

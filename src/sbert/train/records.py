@@ -1,26 +1,14 @@
-"""What a run says of itself and asks of others: its place, its end, its events, its evaluator. Plain records only."""
+"""What a run says of itself: its place, its end, its events. Plain records only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 from sbert.data import Cursor
-
-
-class Evaluator(Protocol):
-    """Says how good a model is. Higher is better."""
-
-    @property
-    def primary(self) -> str:
-        """Which of the figures decides which model is best."""
-        ...
-
-    def __call__(self, model: Any, /) -> Mapping[str, float]:
-        """All figures by name."""
-        ...
+from sbert.types import Evaluator as Evaluator
 
 
 @dataclass(frozen=True, slots=True)

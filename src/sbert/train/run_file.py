@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from sbert.errors import BadInput, BadOption
+from sbert.errors import BadInput, BadOption, check_option
 from sbert.train import settings
 from sbert.train.config import TrainConfig
-from sbert.types import LabelKind, Pooling
+from sbert.types import Codes, Kind, LabelKind, Pooling, Towers
 
 if TYPE_CHECKING:
     from sbert.data import Columns
-    from sbert.losses import Loss
-    from sbert.models.bi import BiEncoder
-    from sbert.train.records import Callback, Evaluator
+    from sbert.train.records import Callback
     from sbert.train.trainer import Trainer
-
-logger = logging.getLogger(__name__)
 
 Alternatives = str | tuple[str, ...]
 """A file; or several, of which the first that exists is meant."""
@@ -33,10 +28,25 @@ class ModelPart:
 
     name: str | None = None
     """A folder, a run's folder, an installed model package or a hub name; the embedded model unless given."""
+    kind: Kind | None = None
+    """"bi", "cross" or "poly"; what the folder holds unless given, and "bi" of a bare encoder."""
     pooling: Pooling | tuple[Pooling, ...] | None = None
     """How a bare encoder makes one vector of a text's tokens, mean unless given; whole models have their own."""
     max_seq_length: int | None = None
-    """Cut texts at so many tokens; the model's own number unless given."""
+    """Cut texts, or pairs of them, at so many tokens; the model's own number unless given."""
+    num_codes: int | None = None
+    """Of a new poly-encoder, 64 unless given."""
+    codes: Codes | None = None
+    """Of a new poly-encoder: "learned" ones, unless given, or the "first" tokens."""
+    towers: Towers | None = None
+    """Of a new poly-encoder: one transformer for queries and documents, "shared", unless given, or two, "separate"."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        if self.kind is not None:
+            check_option("model.kind", self.kind, get_args(Kind))
+        if self.kind in ("bi", "cross") and (self.num_codes or self.codes or self.towers):
+            raise BadInput(f"model.num_codes, codes and towers are for poly-encoders, but the kind is {self.kind!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +72,7 @@ class DataPart:
     score_range: tuple[float, float] = (0.0, 5.0)
     """Scores from here to there become scores from 0 to 1."""
     dev: Alternatives | None = None
-    """A file to measure the model on: pairs with scores, or triplets."""
+    """A file to measure the model on: pairs with scores, triplets, or a cross-encoder on pairs with classes."""
     dev_split: str | None = "dev"
     """Which rows of it."""
 
@@ -76,8 +86,9 @@ class DataPart:
 class LossPart:
     """What to strive for."""
 
-    name: str
-    """One of ``sbert.losses.OBJECTIVES``."""
+    name: str | None = None
+    """One of ``sbert.losses.OBJECTIVES``; of a cross-encoder "mse" for scores and "cross-entropy" for classes unless
+    given."""
     dims: tuple[int, ...] | None = None
     """Sizes to learn at once (Matryoshka); the full one first."""
     options: dict[str, Any] = field(default_factory=dict)
@@ -130,20 +141,17 @@ class RunFile:
 
 def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     """The trainer that ``run`` describes: files read, model loaded, nothing written yet."""
-    from sbert.losses import check_shape
+    from sbert.train import parts
     from sbert.train.trainer import Trainer
 
     datasets = _training_data(run.data)
-    for columns in datasets:
-        try:
-            check_shape(run.loss.name, len(columns.texts), columns.label_kind)
-        except BadOption:
-            raise
-        except BadInput as error:
-            raise BadInput(f"{columns.name}: {error}") from None
-    evaluator = _evaluator(run.data)
-    model = _model(run.model)
-    loss = _loss(run.loss, model, datasets, run.train.seed)
+    kind = parts.kind(run.model)
+    objective = parts.objective(run.loss, datasets, kind)
+    labels = parts.classes(objective, datasets)
+    dev = None if run.data.dev is None else _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
+    evaluator = None if dev is None else parts.evaluator(dev, kind, labels)
+    model = parts.model(run.model, kind, labels, run.train.seed)
+    loss = parts.loss(run.loss, objective.name, model, kind, labels, run.train.seed)
     return Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
 
 
@@ -178,59 +186,3 @@ def _read(path: Path, part: DataPart, split: str | None, limit: int | None = Non
         score_range=part.score_range,
         limit=limit,
     )
-
-
-def _model(part: ModelPart) -> BiEncoder:
-    from sbert.models.backbone import Backbone
-    from sbert.models.bi import BiEncoder
-
-    model = BiEncoder.from_pretrained(part.name, max_seq_length=part.max_seq_length)
-    pooling = (part.pooling,) if isinstance(part.pooling, str) else part.pooling
-    if pooling is None or pooling == model.pooling:
-        return model
-    if len(model.heads):
-        raise BadInput(
-            f"model.pooling is {', '.join(pooling)}, but {part.name or 'the embedded model'} has layers after its own "
-            f"pooling ({', '.join(model.pooling)}), which were made for that; leave model.pooling out"
-        )
-    return BiEncoder(Backbone(model.tokenizer, model.transformer), pooling).to(model.device)
-
-
-def _loss(part: LossPart, model: BiEncoder, datasets: Sequence[Columns], seed: int) -> Loss:
-    import torch
-
-    from sbert import losses
-    from sbert.nn.heads import output_size
-
-    names = datasets[0].label_names
-    for other in datasets[1:]:
-        if losses.OBJECTIVES[part.name].label == "class" and other.label_names != names:
-            raise BadInput(
-                f"{datasets[0].name} has the classes {', '.join(names)}, but {other.name} has "
-                f"{', '.join(other.label_names)}; make them agree with data.label_map"
-            )
-    # What comes out of the network, whatever part of it the model's users see.
-    dim = output_size(model.heads, len(model.pooling) * model.transformer.facts.hidden_size)
-    with torch.random.fork_rng(devices=[]):  # new weights follow from the seed, like everything else
-        torch.manual_seed(seed)
-        return losses.make(part.name, part.options, dim=dim, labels=names, dims=part.dims)
-
-
-def _evaluator(part: DataPart) -> Evaluator | None:
-    """What fits the dev file: pairs with scores are compared with cosines, triplets must be in the right order."""
-    if part.dev is None:
-        return None
-    from sbert import evaluate
-
-    columns = _read(_find(part.dev, part.folder), part, part.dev_split)
-    texts = list(columns.texts.values())
-    if columns.labels is not None and columns.label_kind in ("score", "binary") and len(texts) == 2:
-        return evaluate.Similarity(texts[0], texts[1], columns.labels)
-    if columns.label_kind == "none" and len(texts) >= 3:
-        return evaluate.Triplets(texts[0], texts[1], texts[2])
-    logger.warning(
-        "%s holds neither pairs with scores nor triplets, so nothing is measured and the last weights are the "
-        "result; name another file with data.dev",
-        columns.name,
-    )
-    return None

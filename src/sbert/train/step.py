@@ -45,7 +45,7 @@ class Trainable(Protocol):
         ...
 
     def __call__(self, batch: Batch) -> Tensor:
-        """(T,) token ids -> (B, D) vectors, or the scores of pairs, in the order of the batch."""
+        """(T,) token ids -> (B, ...): vectors, codes, or the scores of pairs, in the order of the batch."""
         ...
 
 
@@ -160,7 +160,8 @@ def _take(tokens: Tokens, rows: IntArray) -> Tokens:
     lengths = tokens.lengths[rows]
     ids = lay(tokens.ids, ends[rows], lengths)
     types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths)
-    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types)
+    roles = None if tokens.roles is None else tuple(tokens.roles[row] for row in rows)
+    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types, roles)
 
 
 def _in_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:

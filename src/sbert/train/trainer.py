@@ -25,6 +25,7 @@ from torch import nn
 from sbert import hub
 from sbert.data import Columns, Cursor, Sampler
 from sbert.errors import BadInput, CannotResume, Diverged
+from sbert.evaluate import primary_metric
 from sbert.losses import Loss
 from sbert.models.progress import Progress
 from sbert.train import checkpoint, journal
@@ -162,6 +163,11 @@ class Trainer:
         step = self.position.step
         return step == self.total_steps or (epoch_ended if every is None else step % every == 0)
 
+    @property
+    def metric(self) -> str | None:
+        """The figure that decides which model is best."""
+        return None if self.evaluator is None else primary_metric(self.evaluator, self.model)
+
     def _count_steps(self) -> int:
         batches = sum(self.sampler.steps(epoch) for epoch in range(self.config.epochs))
         steps = math.ceil(batches / self.config.gradient_accumulation_steps)
@@ -181,7 +187,7 @@ class Trainer:
             raise
         self._metrics.add(step=place.step, **figures)
         self._tell("evaluation", figures, place.step)
-        score = figures[evaluator.primary]
+        score = figures[primary_metric(evaluator, self.model)]
         if not math.isnan(score) and (place.best_score is None or score > place.best_score):
             place.best_score, place.best_step, place.worse_since = score, place.step, 0
             if self.config.keep_best:

@@ -1,0 +1,132 @@
+"""``sbert predict``: what a model says of every pair of a file."""
+
+from __future__ import annotations
+
+import json as json_
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+
+import typer
+
+from sbert.cli import output, show, tables
+from sbert.cli.options import AnyModel, Columns, Json
+from sbert.errors import BadInput, check_option
+
+if TYPE_CHECKING:
+    from sbert.data.rows import Rows
+    from sbert.models.load import Model
+    from sbert.types import OnTruncate, Output
+
+_WINDOW = 1024
+
+
+def predict(
+    model: AnyModel,
+    source: Annotated[str, typer.Argument(metavar="PAIRS", help="tsv, csv, jsonl, json (or .gz), parquet.")],
+    out: Annotated[
+        Path, typer.Option("-o", help=".tsv, .csv, .jsonl or .parquet; jsonl on stdout unless named.")
+    ] = output.STANDARD_OUTPUT,
+    columns: Columns = None,
+    as_: Annotated[str, typer.Option("--output", help="score, on the model's scale; logit; probability.")] = "score",
+    on_truncate: Annotated[str, typer.Option(help="Pairs too long: warn, raise, ignore.")] = "warn",
+    json: Json = False,
+) -> None:
+    """Score or classify every pair of texts; row i of the output belongs to row i of the input.
+
+    Example: sbert predict runs/cross-stsb pairs.tsv -o scores.tsv
+    """
+    from sbert.data.rows import scan
+    from sbert.types import OnTruncate, Output
+
+    check_option("--output", as_, get_args(Output))
+    check_option("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
+    if out != output.STANDARD_OUTPUT:
+        output.check_output(out, tables.SUFFIXES)
+    rows = scan(source, columns.split(",") if columns else None)
+    _check_pairs(rows)
+
+    from sbert.models.load import load
+    from sbert.models.pairs import scale_of
+
+    scorer = load(model)
+    wanted = cast("Output", as_)
+    result = _result(scorer, scale_of(scorer, wanted), rows)
+    _check_texts(scorer, rows, out, cast("OnTruncate", on_truncate))
+    start = time.perf_counter()
+    _write(scorer, rows, result, out, wanted)
+    _report(rows, result, out, time.perf_counter() - start, json)
+
+
+def _check_pairs(rows: Rows) -> None:
+    if len(rows.columns) != 2:
+        raise BadInput(
+            f"{rows.path} has {len(rows.columns)} texts a row ({', '.join(rows.columns)}), but a pair has two; name "
+            f"them with --columns, such as --columns {','.join((*rows.columns, '...', '...')[:2])}"
+        )
+
+
+def _check_texts(model: Model, rows: Rows, out: Path, on_truncate: OnTruncate) -> None:
+    """Say once, before any work, what the output cannot hold and what the model does not read."""
+    from sbert.models.pairs import truncation
+
+    tables.check_fields(out, ((row.where, row.fields.values()) for row in rows))
+    truncation(model, ([row.texts for row in window] for window in rows.windows(_WINDOW))).report(on_truncate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What stands beside the fields of a row."""
+
+    labels: tuple[str, ...]
+    scale: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields that are added."""
+        return ("prediction", *(self.labels if len(self.labels) > 1 else ()), "scale")
+
+    def of(self, values: Any) -> dict[str, Any]:
+        """One row's: a number, or the name of the likeliest class and the numbers of all."""
+        if len(self.labels) < 2:
+            return {"prediction": values, "scale": self.scale}
+        best = max(range(len(values)), key=values.__getitem__)
+        return {"prediction": self.labels[best], **dict(zip(self.labels, values, strict=True)), "scale": self.scale}
+
+
+def _result(model: Model, scale: str, rows: Rows) -> _Result:
+    result = _Result(getattr(model, "labels", ()), scale)
+    for name in result.names:
+        if name in rows.fields:
+            raise BadInput(f"{rows.path} has a field {name!r} already, where the prediction goes; rename it")
+    return result
+
+
+def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output) -> None:
+    from sbert.models.pairs import score_pairs
+    from sbert.models.progress import Progress
+
+    blank = dict.fromkeys(rows.fields)
+    with tables.table(out) as write, Progress(rows.count, "pairs", show=True) as progress:
+        for window in rows.windows(_WINDOW):
+            values = output.numbers(score_pairs(model, [row.texts for row in window], wanted))
+            write([blank | row.fields | result.of(value) for row, value in zip(window, values, strict=True)])
+            progress.add(len(window))
+
+
+def _report(rows: Rows, result: _Result, out: Path, seconds: float, json: bool) -> None:
+    summary = {
+        "rows": rows.count,
+        "labels": list(result.labels),
+        "scale": result.scale,
+        "seconds": round(seconds, 3),
+    }
+    if json and out != output.STANDARD_OUTPUT:
+        show.as_json({"output": str(out), **summary})
+    elif json:  # standard output holds the predictions
+        show.note(json_.dumps(summary, ensure_ascii=False))
+    else:
+        where = "standard output" if out == output.STANDARD_OUTPUT else out
+        classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
+        show.note(f"{rows.count:,} pairs in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")

@@ -1,0 +1,44 @@
+"""``sbert rank``: the texts of a file in the order in which a model prefers them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sbert.cli import files, show
+from sbert.cli.options import AnyModel, Column, Format, Json
+
+if TYPE_CHECKING:
+    from sbert.models.load import Model
+    from sbert.types import Hit
+
+
+def rank(
+    model: AnyModel,
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    source: Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="So many texts.")] = 10,
+    column: Column = None,
+    kind: Format = None,
+    json: Json = False,
+) -> None:
+    """Order texts by how well they answer a query: a bi-encoder by similarity, others reading both together.
+
+    Example: sbert rank cross-encoder/ms-marco-MiniLM-L6-v2 "How do I bake bread?" answers.txt -k 3
+    """
+    texts = files.read(source, column, kind).texts
+
+    from sbert.models.load import load
+
+    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in _rank(load(model), query, texts, k)], json)
+
+
+def _rank(model: Model, query: str, texts: list[str], k: int) -> list[Hit]:
+    from sbert.models.bi import BiEncoder
+    from sbert.search.exact import semantic_search
+
+    if not isinstance(model, BiEncoder):
+        return model.rank(query, texts, k)
+    corpus = model.encode_document(texts, show_progress_bar=True)
+    return semantic_search(model.encode_query(query), corpus, k, model.similarity_fn_name)[0]

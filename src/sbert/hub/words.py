@@ -1,0 +1,185 @@
+"""Word vectors as they are published, and a word-level encoder's own folder."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from array import array
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from sbert.errors import BadInput, BadModel
+from sbert.hub.files import read_object, whole_folder, write_json
+from sbert.hub.kind import WORDS, kind_of, versions, way_to_load
+from sbert.hub.modules import damaged
+from sbert.hub.parts import WordParts
+from sbert.nn.pooling import POOLINGS
+from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.text import WordTokenizer
+
+_VOCABULARY, _VECTORS = "vocab.txt.gz", "vectors_f16.npy"
+_WORDS, _WEIGHTS, _CONFIG = "words.txt", "model.safetensors", "config.json"
+
+
+def read_vectors(
+    path: str | Path, max_words: int | None = None, without: Collection[str] = ()
+) -> tuple[list[str], Tensor]:
+    """The words of a file of vectors, and their table (V + 1, D), whose row 0 is zero.
+
+    Args:
+        path: a text file as GloVe, word2vec and fastText publish them (``word v1 v2 ...``, with or without a first
+            line of counts, plain or ``.gz``), or a folder of ``vectors_f16.npy`` and ``vocab.txt.gz``.
+        max_words: read only so many; the files have the frequent ones first.
+        without: words to leave out.
+    """
+    place = Path(path).expanduser()
+    if max_words is not None and max_words < 1:
+        raise BadInput(f"max_words is {max_words}, but must be at least 1")
+    if place.is_dir():
+        return _read_folder(place, max_words, without)
+    if not place.is_file():
+        raise BadInput(f"there is no file or folder of word vectors at {place}; download GloVe's and name it here")
+    return _read_text(place, max_words, without)
+
+
+def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
+    for name in (_VOCABULARY, _VECTORS):
+        if not (folder / name).is_file():
+            raise BadInput(f"{folder / name} is missing; a folder of word vectors has {_VOCABULARY} and {_VECTORS}")
+    vectors = np.load(folder / _VECTORS, mmap_mode="r")
+    words = gzip.decompress((folder / _VOCABULARY).read_bytes()).decode().rstrip("\n").split("\n")
+    if vectors.ndim != 2 or len(words) != len(vectors):
+        raise BadInput(
+            f"{folder} has {len(words)} words and vectors of shape {vectors.shape}, but needs one vector a word"
+        )
+    kept = [row for row, word in enumerate(words) if word not in without][:max_words]
+    table = torch.zeros(len(kept) + 1, vectors.shape[1], dtype=torch.float16)
+    table.numpy()[1:] = vectors[kept]
+    return [words[row] for row in kept], table
+
+
+def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
+    words: dict[str, None] = {}
+    size = 0
+    numbers = array("f")
+    for where, line in _lines(path):
+        if not size:
+            size = line.count(" ")
+            numbers.extend([0.0] * size)
+        word, *values = line.rsplit(" ", size)  # there are words with spaces in them
+        if word in words or word in without:  # of a word that stands twice, the first is the one meant
+            continue
+        numbers.extend(_numbers(values, size, where))
+        words[word] = None
+        if len(words) == max_words:
+            break
+    if not words:
+        raise BadInput(f"{path} holds no word vectors; each line is a word and its numbers, with spaces between")
+    return list(words), torch.frombuffer(numbers, dtype=torch.float32).view(-1, size)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """Each line with a word on it, and its place for errors; a first line of two counts is left out."""
+    open_ = gzip.open if path.suffix == ".gz" else open
+    with open_(path, "rb") as file:
+        try:
+            for number, raw in enumerate(file, 1):
+                where = f"{path}, line {number}"
+                try:
+                    line = raw.decode().strip(" \r\n")
+                except UnicodeDecodeError:
+                    raise BadInput(f"{where}, is not UTF-8; convert the file, or remove the line") from None
+                if not (number == 1 and _is_header(line)):
+                    yield where, line
+        except (EOFError, gzip.BadGzipFile) as error:
+            raise BadInput(f"{path} is no whole gzip file ({error}); download it again") from None
+
+
+def _is_header(line: str) -> bool:
+    counts = line.split(" ")
+    return len(counts) == 2 and all(count.isdecimal() for count in counts)
+
+
+def _numbers(values: list[str], size: int, where: str) -> list[float]:
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        wrong = next(value for value in values if not _is_number(value))
+        raise BadInput(f"{where}, has {wrong!r} where a number is expected; repair or remove the line") from None
+    if len(numbers) != size or not size:
+        raise BadInput(
+            f"{where}, has {len(numbers)} numbers, but {size or 'some'} are expected; the file may be cut short"
+        )
+    if not all(map(math.isfinite, numbers)):
+        raise BadInput(f"{where}, has a number that is not finite; repair or remove the line")
+    return numbers
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def read_words(folder: Path) -> WordParts:
+    """The word-level encoder in ``folder``."""
+    kind = kind_of(folder) or "bare encoder"
+    if kind != WORDS:
+        raise BadModel(f"{folder} holds a {kind}, but a {WORDS} is expected; {way_to_load(kind)}")
+    config = read_object(folder / _CONFIG)
+    path = folder / _WORDS
+    if not path.is_file():
+        raise BadModel(f"{path} is missing; the folder is no complete model, save it again")
+    words = path.read_text(encoding="utf-8").split("\n")[:-1]
+    try:
+        tensors = load_file(folder / _WEIGHTS)
+        return _parts(config, words, tensors)
+    except Exception as error:  # a file cut short or missing, a setting or tensor missing or of another size
+        raise damaged(folder / _WEIGHTS, error) from error
+
+
+def _parts(config: dict[str, Any], words: list[str], tensors: dict[str, Tensor]) -> WordParts:
+    table = tensors.pop("words")
+    if len(table) != len(words) + 1:
+        raise BadModel(f"{len(words)} words for {len(table) - 1} vectors")
+    unknown = set(config["pooling"]) - set(POOLINGS)
+    if unknown:
+        raise BadModel(f"unknown pooling {', '.join(unknown)}")
+    lstm = None
+    if config["lstm_size"]:
+        lstm = BiLSTM(table.shape[1], config["lstm_size"])
+        lstm.lstm.load_state_dict(tensors)
+    return WordParts(
+        WordTokenizer(words, config["max_seq_length"], config["lower_case"]),
+        WordEmbeddings(table, config["trainable"]),
+        lstm,
+        tuple(config["pooling"]),
+    )
+
+
+def write_words(parts: WordParts, folder: Path) -> None:
+    """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
+    lstm = parts.lstm
+    with whole_folder(folder) as draft:
+        text = "".join(f"{word}\n" for word in parts.tokenizer.words)
+        (draft / _WORDS).write_text(text, encoding="utf-8", newline="\n")
+        tensors = {} if lstm is None else lstm.lstm.state_dict()
+        save_file({"words": parts.embeddings.table.weight.detach(), **tensors}, draft / _WEIGHTS)
+        config = {
+            "model_type": WORDS,
+            "__version__": versions(),
+            "pooling": parts.pooling,
+            "lstm_size": None if lstm is None else lstm.lstm.hidden_size,
+            "trainable": parts.embeddings.trainable,
+            "max_seq_length": parts.tokenizer.max_length,
+            "lower_case": parts.tokenizer.lower_case,
+        }
+        write_json(draft / _CONFIG, config)

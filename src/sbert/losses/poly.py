@@ -1,0 +1,62 @@
+"""Losses of a poly-encoder, which gives a query several vectors and a document one. Knows tensors, no model.
+
+In the place of embeddings stand tensors (B, M, H): of the first column, the queries, their codes; of each other
+column, the documents, their vector as the first of M, the others zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sbert.errors import BadInput
+from sbert.losses.compose import Loss
+from sbert.nn.poly import score
+
+
+def poly_nce(embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+    """Cross-entropy of each query's scores over all documents of the batch, its own being the answer.
+
+    Inputs: columns query, document that answers it, and any number of hard negatives; labels are not read. As in the
+    paper the scores are plain dot products, without a scale.
+    Use it to train a poly-encoder for choosing an answer, with batches as large as they go and no text twice in one.
+
+    >>> codes = torch.tensor([[[9.0, 0.0]], [[0.0, 9.0]]])  # two queries of one code each
+    >>> poly_nce([codes, codes / 81])  # scores 1 for the own document, 0 for the other: log(1 + 1 / e)
+    tensor(0.3133)
+    """
+    queries, *documents = _columns("poly_nce", embeddings)
+    candidates = torch.cat([column[:, 0] for column in documents])  # (columns * B, H)
+    own = torch.arange(len(queries), device=queries.device)
+    return F.cross_entropy(score(queries, candidates), own)
+
+
+def poly_scores(loss: Loss) -> Loss:
+    """A loss of scores, such as ``mse`` or ``rank_net``, for a poly-encoder: of each query with its documents.
+
+    >>> from sbert.losses import bce
+    >>> codes = torch.tensor([[[1.0, 1.0]]])
+    >>> poly_scores(bce)([codes, torch.zeros(1, 1, 2)], torch.tensor([1.0]))  # a score of 0: -log(1/2)
+    tensor(0.6931)
+    """
+    return partial(_of_scores, loss=loss)
+
+
+def _of_scores(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, loss: Loss) -> Tensor:
+    queries, *documents = _columns("poly_scores", embeddings)
+    return loss([score(queries, column[:, :1]) for column in documents], labels)  # of each column (B, 1)
+
+
+def _columns(loss: str, embeddings: Sequence[Tensor]) -> Sequence[Tensor]:
+    shapes = [tuple(column.shape) for column in embeddings]
+    if len(shapes) < 2 or len(set(shapes)) > 1 or len(shapes[0]) != 3:
+        listed = ", ".join(map(str, shapes)) or "none"
+        raise BadInput(
+            f"{loss} got columns of shape {listed}, but reads two or more of one shape (B, M, H); "
+            "train a poly-encoder with a query and one or more documents a row"
+        )
+    return embeddings

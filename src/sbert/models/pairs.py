@@ -1,0 +1,59 @@
+"""What a model of any kind says of pairs of texts: its scores, or the similarity of a bi-encoder's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sbert.errors import BadInput
+from sbert.models.cross import CrossEncoder
+from sbert.models.load import Model
+from sbert.models.poly import PolyEncoder
+from sbert.text import Tokens, Truncation
+from sbert.types import FloatArray, Output
+
+
+def score_pairs(
+    model: Model,
+    pairs: Sequence[Sequence[str]],
+    output: Output = "score",
+) -> FloatArray:
+    """(N,) of pairs, or (N, L) where the model has L labels; see :func:`scale_of` for what the numbers are.
+
+    Says nothing of pairs that are cut: see :func:`truncation`.
+    """
+    if isinstance(model, CrossEncoder):
+        return model.predict(pairs, output=output, on_truncate="ignore")
+    if isinstance(model, PolyEncoder):
+        return model.predict(pairs, on_truncate="ignore")
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))  # each is read once
+    vectors = model.encode(texts, on_truncate="ignore")
+    places = {text: place for place, text in enumerate(texts)}
+    first, second = ([places[pair[side]] for pair in pairs] for side in (0, 1))
+    return model.similarity_pairwise(vectors[first], vectors[second])
+
+
+def truncation(model: Model, windows: Iterable[Sequence[Sequence[str]]]) -> Truncation:
+    """What is lost of pairs that come window by window, in one account; tokenises them, no more."""
+    columns = (list(zip(*window, strict=True)) for window in windows)
+    tokenize: Callable[[Any], Tokens] = model.tokenize  # of texts or of pairs, as items are
+    parts = [tokenize(items).truncation for texts in columns for items in model.items(texts)]
+    return Truncation(
+        texts=sum(part.texts for part in parts),
+        truncated=sum(part.truncated for part in parts),
+        max_length=model.max_seq_length,
+        tokens=sum(part.tokens for part in parts),
+        lost=sum(part.lost for part in parts),
+        longest=max((part.longest for part in parts), default=0),
+        unit=parts[0].unit if parts else "pairs",
+    )
+
+
+def scale_of(model: Model, output: Output = "score") -> str:
+    """What scores are: "sigmoid", "identity" or "softmax" of a cross-encoder, the measure of others."""
+    if isinstance(model, CrossEncoder):
+        return model.scale_of(output)
+    measure = "dot" if isinstance(model, PolyEncoder) else model.similarity_fn_name
+    if output != "score":
+        raise BadInput(f"output is {output!r}, but this {type(model).__name__} has its {measure} alone")
+    return measure

@@ -1,0 +1,328 @@
+"""The poly-encoder: a query as several vectors, a document as one; between the bi-encoder and the cross-encoder."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from sbert import hub
+from sbert.errors import BadInput, check_option
+from sbert.models.backbone import Backbone
+from sbert.models.bi import BiEncoder
+from sbert.models.run import best_device, run
+from sbert.nn import poly
+from sbert.nn.heads import Normalize
+from sbert.nn.transformer import MIN_ROWS, Transformer
+from sbert.text import Tokenizer, Tokens, check_pairs, check_texts, lay
+from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, Role, Towers
+
+SEED = 42
+"""Of new codes."""
+NUM_CODES = 64
+"""M unless given."""
+_QUERIES = 1024
+"""Whose codes are held at a time: each has as many vectors as there are codes."""
+
+
+class PolyEncoder(nn.Module):
+    """A bi-encoder for documents, and codes that read queries: Humeau et al. (2020).
+
+    Documents are known beforehand: their vectors can be kept in any index, compared by dot product. A query's codes
+    are computed once, and every document's vector then finds among them what suits it best.
+
+    Args:
+        documents: gives the documents' vectors, as long as a hidden state of the query's transformer.
+        num_codes: M, vectors of a query.
+        codes: "learned" ones, which attend over the query's tokens, or the "first" M tokens themselves.
+        queries: the transformer that reads queries; that of the documents unless given.
+        seed: of the learned codes.
+
+    >>> model = PolyEncoder.from_pretrained("all-MiniLM-L6-v2")  # new codes, still to be trained
+    >>> codes, vectors = model.encode_query(["비가 와요?"]), model.encode_document(["It rains.", "네, 비가 와요."])
+    >>> codes.shape, vectors.shape, model.score(codes, vectors).shape
+    ((1, 64, 384), (2, 384), (1, 2))
+    """
+
+    def __init__(
+        self,
+        documents: BiEncoder,
+        num_codes: int = NUM_CODES,
+        *,
+        codes: Codes = "learned",
+        queries: Transformer | None = None,
+        seed: int = SEED,
+    ) -> None:
+        super().__init__()
+        check_option("codes", codes, get_args(Codes))
+        if num_codes < 1:
+            raise BadInput(f"num_codes is {num_codes}, but a query needs at least one code")
+        self.documents = documents
+        self.num_codes = num_codes
+        self.tower = queries
+        """The queries' own transformer; None where they share that of the documents."""
+        size = self._transformer.facts.hidden_size
+        if documents.embedding_dimension != size:
+            raise BadInput(
+                f"the documents' vectors have {documents.embedding_dimension} dimensions and the queries' codes "
+                f"{size}, but both need the same; use one pooling, and no Dense layer of another size"
+            )
+        # About as long as a row of a new linear layer: at first, every code reads about the mean of the tokens.
+        drawn = torch.randn(num_codes, size, generator=torch.Generator().manual_seed(seed)) / math.sqrt(size)
+        self.codes = nn.Parameter(drawn.to(documents.device)) if codes == "learned" else None
+        self.eval()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        name: str | Path | None = None,
+        *,
+        num_codes: int | None = None,
+        codes: Codes | None = None,
+        towers: Towers | None = None,
+        device: str | torch.device | None = None,
+        max_seq_length: int | None = None,
+        seed: int = SEED,
+    ) -> PolyEncoder:
+        """Load a poly-encoder, or give a bi-encoder or a bare encoder new codes.
+
+        Args:
+            name: a folder, an installed model package, or a hub name; nothing means the embedded default.
+            num_codes: M of new codes, 64 unless given.
+            codes: new ones are "learned" unless given; or the "first" tokens.
+            towers: whether a new poly-encoder reads queries and documents with one transformer ("shared", unless
+                given) or begins with two equal ones ("separate").
+            device: where to run; the first accelerator if there is one, else the CPU.
+            max_seq_length: cut texts at so many tokens instead of the model's own number.
+            seed: of new codes.
+        """
+        folder = hub.resolve(name)
+        documents = BiEncoder.from_pretrained(folder, device="cpu", max_seq_length=max_seq_length)
+        stored = hub.read_poly(folder, documents.transformer.facts.hidden_size)
+        if stored is None:
+            check_option("towers", towers or "shared", get_args(Towers))
+            own = copy.deepcopy(documents.transformer) if towers == "separate" else None
+            count = NUM_CODES if num_codes is None else num_codes
+            model = cls(_by_dot_product(documents), count, codes=codes or "learned", queries=own, seed=seed)
+        else:
+            _check_stored(folder, stored, num_codes, codes, towers)
+            model = cls(documents, stored.num_codes, codes=stored.kind, queries=stored.queries)
+            model.codes = None if stored.codes is None else nn.Parameter(stored.codes)
+        return model.to(device or best_device())
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.documents.device
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Of queries and documents alike."""
+        return self.documents.tokenizer
+
+    @property
+    def max_seq_length(self) -> int:
+        """Texts are cut at so many tokens."""
+        return self.documents.max_seq_length
+
+    @max_seq_length.setter
+    def max_seq_length(self, tokens: int) -> None:
+        self.documents.max_seq_length = tokens
+
+    @property
+    def _transformer(self) -> Transformer:
+        """What reads queries."""
+        return self.documents.transformer if self.tower is None else self.tower
+
+    # Training: queries and documents in one batch
+
+    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[tuple[Role, str]]]:
+        """What a row's texts are in training: the first the query, the others documents."""
+        first, *others = columns
+        if not others:
+            raise BadInput("got one text column, but a poly-encoder reads queries and documents; pass two or more")
+        return [[("query", text) for text in first], *([("document", text) for text in other] for other in others)]
+
+    def tokenize(self, items: Sequence[tuple[Role, str]]) -> Tokens:
+        """The first of the three steps: texts -> token ids."""
+        roles, texts = zip(*items, strict=True)
+        return replace(self.documents.tokenize(texts), roles=roles)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The second step: (T,) token ids -> (B, M, H), of queries their codes, of documents one and then zeros."""
+        if batch.roles is None:
+            return self.read_query(batch)
+        rows: list[int] = []
+        read: list[Tensor] = []
+        for role, reader in (("query", self.read_query), ("document", self._as_codes)):
+            mine = [row for row, other in enumerate(batch.roles) if other == role]
+            if mine:
+                read.append(reader(_take(batch, mine)))
+                rows += mine
+        return torch.cat(read)[torch.tensor(rows).argsort()]
+
+    def read_query(self, batch: Batch) -> Tensor:
+        """(T,) token ids of queries -> (B, M, H)."""
+        hidden = self._transformer(batch)
+        if self.codes is None:
+            return poly.first_tokens(hidden, batch.groups, self.num_codes)
+        return poly.attend(hidden, batch.groups, self.codes)
+
+    def _as_codes(self, batch: Batch) -> Tensor:
+        return F.pad(self.documents(batch)[:, None], (0, 0, 0, self.num_codes - 1))
+
+    # Use
+
+    def encode_query(
+        self,
+        sentences: str | Iterable[str],
+        *,
+        batch_tokens: int = 2048,
+        show_progress_bar: bool = False,
+        on_truncate: OnTruncate = "warn",
+    ) -> FloatArray:
+        """Codes of queries: (N, M, H), or (M, H) for a single string. They depend on their text alone.
+
+        Args:
+            sentences: a query, or any iterable of queries; each takes M times the memory of a vector.
+            batch_tokens: tokens in one pass; changes speed and memory only.
+            show_progress_bar: show tokens done and time left.
+            on_truncate: what to do about queries longer than the model reads: ``warn`` in one line, ``raise`` or
+                ``ignore``.
+        """
+        texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
+        tokens = self.documents.tokenize(texts, self._prompt)
+        check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
+        tokens.truncation.report(on_truncate)
+        size = self._transformer.facts.hidden_size
+        codes = np.empty((len(texts), self.num_codes, size), np.float32)
+        work = run(self.read_query, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar)
+        for rows, _, result in work:
+            codes[rows] = result.float().cpu().numpy()
+        return codes[0] if isinstance(sentences, str) else codes
+
+    def encode_document(
+        self,
+        sentences: str | Iterable[str],
+        *,
+        batch_tokens: int = 2048,
+        show_progress_bar: bool = False,
+        on_truncate: OnTruncate = "warn",
+    ) -> FloatArray:
+        """Vectors of documents, (N, H), to be kept in any index: those of the bi-encoder :attr:`documents`."""
+        return self.documents.encode_document(
+            sentences, batch_tokens=batch_tokens, show_progress_bar=show_progress_bar, on_truncate=on_truncate
+        )
+
+    @torch.inference_mode()
+    def score(self, codes: FloatArray, vectors: FloatArray) -> FloatArray:
+        """Codes (N, M, H) and vectors (K, H) -> (N, K); (M, H) -> (K,). Higher is better, on no fixed scale.
+
+        A score depends on its query and its document alone, to the bit.
+        """
+        many = codes if codes.ndim == 3 else codes[None]
+        size = self._transformer.facts.hidden_size
+        if vectors.ndim != 2 or many.ndim != 3 or {many.shape[-1], vectors.shape[-1]} != {size}:
+            raise BadInput(
+                f"got codes of shape {codes.shape} and vectors of shape {vectors.shape}, but needs (N, M, {size}) and "
+                f"(K, {size}); take them from encode_query and encode_document"
+            )
+        candidates = torch.from_numpy(_at_least(vectors, MIN_ROWS)).to(self.device)
+        scores = np.empty((len(many), len(vectors)), np.float32)
+        for row, query in enumerate(many):
+            # A single code would make a product of matrix and vector, which rounds otherwise; twice it is the same.
+            read = torch.from_numpy(_at_least(query, 2)).to(self.device)
+            scores[row] = poly.score(read, candidates)[: len(vectors)].cpu().numpy()
+        return scores if codes.ndim == 3 else scores[0]
+
+    def predict(
+        self,
+        pairs: Iterable[Sequence[str]],
+        *,
+        show_progress_bar: bool = False,
+        on_truncate: OnTruncate = "warn",
+    ) -> FloatArray:
+        """The scores of pairs of query and document: (N,). A text that stands there twice is read once."""
+        rows = check_pairs(pairs)
+        places = {text: place for place, text in enumerate(dict.fromkeys(document for _, document in rows))}
+        asked: dict[str, list[int]] = defaultdict(list)
+        for row, (query, _) in enumerate(rows):
+            asked[query].append(row)
+        vectors = self.encode_document(places, show_progress_bar=show_progress_bar, on_truncate=on_truncate)
+        scores, queries = np.empty(len(rows), np.float32), list(asked)
+        for start in range(0, len(queries), _QUERIES):
+            some = queries[start : start + _QUERIES]
+            for query, codes in zip(some, self.encode_query(some, on_truncate=on_truncate), strict=True):
+                scores[asked[query]] = self.score(codes, vectors[[places[rows[row][1]] for row in asked[query]]])
+        return scores
+
+    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
+        """The documents, best first; of those that score alike, the earlier one.
+
+        Args:
+            query: what is looked for.
+            documents: their places in this order are the hits' ids.
+            top_k: at most so many hits; all unless given.
+        """
+        if top_k is not None and top_k < 1:
+            raise BadInput(f"top_k is {top_k}, but must be at least 1")
+        texts = check_texts(documents)
+        scores = self.predict([(query, text) for text in texts])
+        order = np.argsort(-scores, kind="stable")[:top_k]
+        return [Hit(int(place), float(scores[place]), texts[place]) for place in order]
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a folder that loads here, and whose documents load as a bi-encoder in sentence-transformers too."""
+        learned = None if self.codes is None else self.codes.detach()
+        parts = hub.PolyParts(self.num_codes, learned, self.tower)
+        hub.write_poly(self.documents.parts(), parts, Path(folder))
+
+    @property
+    def _prompt(self) -> str:
+        prompts, default = self.documents.prompts, self.documents.default_prompt_name
+        name = "query" if "query" in prompts else default
+        return "" if name is None else prompts[name]
+
+
+def _by_dot_product(model: BiEncoder) -> BiEncoder:
+    """``model`` without its last normalisation: the poly-encoder's scores are dot products, lengths included."""
+    return BiEncoder(
+        Backbone(model.tokenizer, model.transformer),
+        model.pooling,
+        [head for head in model.heads if not isinstance(head, Normalize)],
+        include_prompt=model.include_prompt,
+        prompts=model.prompts,
+        default_prompt_name=model.default_prompt_name,
+        similarity="dot",
+    )
+
+
+def _check_stored(
+    folder: Path, stored: hub.PolyParts, num_codes: int | None, codes: Codes | None, towers: Towers | None
+) -> None:
+    has = {"num_codes": stored.num_codes, "codes": stored.kind, "towers": stored.towers}
+    for name, asked in {"num_codes": num_codes, "codes": codes, "towers": towers}.items():
+        if asked not in (None, has[name]):
+            raise BadInput(f"{name} is {asked!r}, but {folder} holds a poly-encoder with {has[name]!r}; leave it out")
+
+
+def _take(batch: Batch, rows: list[int]) -> Batch:
+    """Some texts of a batch, in their order."""
+    lengths = np.array(batch.lengths)
+    ids = lay(batch.input_ids, np.cumsum(lengths)[rows], lengths[rows])
+    return Batch(ids, tuple(lengths[rows].tolist()), batch.prompt_length)
+
+
+def _at_least(rows: FloatArray, number: int) -> FloatArray:
+    """``rows``, repeated until there are so many."""
+    copies = 1 if len(rows) == 0 else math.ceil(number / len(rows))
+    return np.tile(np.asarray(rows, np.float32), (max(copies, 1), 1))

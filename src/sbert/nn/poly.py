@@ -1,0 +1,69 @@
+"""The poly-encoder's two steps, of Humeau et al. (2020). Knows tensors only: no strings, no files.
+
+A query becomes M vectors, its codes; a document stays one vector. A vector looks for what suits it among the codes:
+more than one dot product, and far less than reading both texts together. As in the paper there is no further layer,
+no normalisation and no scale.
+
+A code that is zero throughout stands for none: a text shorter than M tokens has no more first tokens than tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sbert.types import Group
+
+
+def attend(hidden: Tensor, groups: Sequence[Group], codes: Tensor) -> Tensor:
+    """(T, H), learned codes (M, H) -> (B, M, H): for each code the mean of a text's tokens, by their likeness to it.
+
+    >>> hidden = torch.tensor([[0.0, 4.0], [0.0, 6.0], [7.0, 7.0]])  # a text of two tokens, a text of one
+    >>> attend(hidden, [Group(1, 2), Group(1, 1)], codes=torch.tensor([[1.0, 0.0]]))
+    tensor([[[0., 5.]],
+    <BLANKLINE>
+            [[7., 7.]]])
+    """
+    read = []
+    for texts in _texts(hidden, groups):  # (n, L, H)
+        keys = texts.unsqueeze(1)  # one head, as wide as the model
+        asked = codes.expand(len(texts), 1, -1, -1)
+        read.append(F.scaled_dot_product_attention(asked, keys, keys, scale=1.0).squeeze(1))
+    return torch.cat(read)
+
+
+def first_tokens(hidden: Tensor, groups: Sequence[Group], number: int) -> Tensor:
+    """(T, H) -> (B, number, H): each text's first tokens as its codes; zero where there are no more.
+
+    >>> first_tokens(torch.tensor([[1.0], [2.0], [3.0]]), [Group(1, 3)], 2)
+    tensor([[[1.],
+             [2.]]])
+    """
+    return torch.cat(
+        [F.pad(texts[:, :number], (0, 0, 0, max(0, number - texts.shape[1]))) for texts in _texts(hidden, groups)]
+    )
+
+
+def score(codes: Tensor, vectors: Tensor) -> Tensor:
+    """(..., M, H) of queries, (..., N, H) of documents -> (..., N).
+
+    The document attends over the codes, and the result is its dot product with what it found. As that is a mean of
+    codes, the dot product is the same mean of its products with the codes, which are there already.
+
+    >>> codes = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> score(codes, torch.tensor([[0.0, 0.0], [9.0, 0.0]]))  # equal weights; nearly all weight on the first
+    tensor([0.0000, 8.9989])
+    """
+    products = vectors @ codes.mT  # (..., N, M)
+    absent = ~codes.any(dim=-1).unsqueeze(-2)  # (..., 1, M)
+    weights = products.masked_fill(absent, -torch.inf).softmax(dim=-1)
+    return (weights * products).sum(dim=-1)
+
+
+def _texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
+    """(T, H) -> for each group (n, L, H)."""
+    pieces = rows.split([group.texts * group.length for group in groups])
+    return [piece.unflatten(0, group) for piece, group in zip(pieces, groups, strict=True)]

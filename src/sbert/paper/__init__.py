@@ -1,0 +1,1 @@
+"""THE PAPER'S TABLES: what Sentence-BERT is compared with."""

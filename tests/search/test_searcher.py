@@ -1,0 +1,100 @@
+"""Retrieve and re-rank: the order of each stage, kept vectors, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sbert import CrossEncoder, PolyEncoder, Searcher, semantic_search
+from sbert.errors import BadInput
+from sbert.search.searcher import ByVectors
+
+QUERY = "고양이는 어디에서 자나요?"
+
+
+@pytest.fixture(scope="module")
+def poly(tiny_folder) -> PolyEncoder:
+    return PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=6)
+
+
+@pytest.fixture(scope="module")
+def cross(tiny_classifier) -> CrossEncoder:
+    return CrossEncoder.from_pretrained(tiny_classifier("bert", 1))
+
+
+@pytest.fixture
+def texts(sentences) -> list[str]:
+    return [text for text in sentences if 0 < len(text) < 60][:60]
+
+
+def test_without_a_reranker_the_short_list_is_the_result(bundled, texts):
+    searcher = Searcher(bundled)
+    searcher.add(texts[:20])
+    searcher.add(texts[20:])
+    found = searcher.search(QUERY, k=7)
+    expected = semantic_search(bundled.encode(QUERY), bundled.encode(texts), 7)[0]
+    assert [(hit.id, hit.text) for hit in found.hits] == [(hit.id, texts[hit.id]) for hit in expected]
+    np.testing.assert_allclose([hit.score for hit in found.hits], [hit.score for hit in expected])
+    assert (found.candidates, found.seconds.rerank < found.seconds.encode) == (0, True)
+
+
+def test_a_cross_encoder_orders_the_short_list(bundled, cross, texts):
+    searcher = Searcher(bundled, cross)
+    searcher.add(texts, ids=[f"문서-{row}" for row in range(len(texts))])
+    found = searcher.search(QUERY, k=5, candidates=20)
+    short = [int(hit.id) for hit in semantic_search(bundled.encode(QUERY), bundled.encode(texts), 20)[0]]
+    scores = dict(zip(short, cross.predict([(QUERY, texts[row]) for row in short]).tolist(), strict=True))
+    best = sorted(short, key=lambda row: -scores[row])[:5]
+    assert [hit.id for hit in found.hits] == [f"문서-{row}" for row in best]
+    assert [hit.score for hit in found.hits] == [scores[row] for row in best]
+    assert found.candidates == 20
+    assert min(found.seconds.encode, found.seconds.retrieve, found.seconds.rerank) > 0
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_poly_encoder_works_by_kept_vectors(bundled, poly, texts, own, monkeypatch):
+    searcher = Searcher(poly.documents if own else bundled, poly)
+    searcher.add(texts[:30])
+    searcher.add(texts[30:])
+    assert isinstance(poly, ByVectors)
+    monkeypatch.setattr(poly, "encode_document", None)  # from here on, no document is read again
+    found = searcher.search(QUERY, k=4, candidates=len(texts))
+    monkeypatch.undo()
+    assert [(hit.id, hit.score, hit.text) for hit in found.hits] == poly.rank(QUERY, texts, 4)
+
+
+def test_the_short_list_is_at_least_as_long_as_the_result(bundled, cross, texts):
+    searcher = Searcher(bundled, cross)
+    searcher.add(texts)
+    found = searcher.search(QUERY, k=8, candidates=3)
+    assert (len(found.hits), found.candidates) == (8, 8)
+    assert len(searcher.search(QUERY, k=1000).hits) == len(searcher) == len(texts)
+
+
+def test_an_empty_collection(bundled, cross):
+    searcher = Searcher(bundled, cross)
+    searcher.add([])
+    assert searcher.search(QUERY).hits == []
+
+
+def test_nothing_is_added_by_halves(bundled):
+    searcher = Searcher(bundled)
+    searcher.add(["비가 온다."], ids=["비"])
+    with pytest.raises(BadInput, match="the id '비' stands for two texts"):
+        searcher.add(["눈이 온다.", "Rain."], ids=["눈", "비"])
+    with pytest.raises(BadInput, match="the id 'x' stands for two texts"):
+        searcher.add(["눈이 온다.", "Rain."], ids=["x", "x"])
+    with pytest.raises(BadInput, match="got 1 ids for 2 texts"):
+        searcher.add(["눈이 온다.", "Rain."], ids=["x"])
+    with pytest.raises(BadInput, match="row 1 is NoneType"):
+        searcher.add(["눈이 온다.", None], ids=["x", "y"])
+    with pytest.raises(BadInput, match="k is 0 and candidates 100"):
+        searcher.search("비", k=0)
+    assert (len(searcher), searcher.ids) == (1, ["비"])
+
+
+def test_a_model_of_classes_cannot_order(bundled, tiny_classifier, texts):
+    searcher = Searcher(bundled, CrossEncoder.from_pretrained(tiny_classifier("bert", 3)))
+    searcher.add(texts)
+    with pytest.raises(BadInput, match="rank needs a model of one label, but this has 3"):
+        searcher.search(QUERY)
