@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from sbert.errors import BadInput
+from sbert.evaluate.pairs import Classifier
 from sbert.evaluate.report import Score
 from sbert.evaluate.sources import Source, column, of_split, on_hub, own, rows
 from sbert.evaluate.tasks import Options, Task
-from sbert.types import FloatArray, OnTruncate
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the numbers that files of the hub write."""
-
-
-class Classifier(Protocol):
-    """A scorer of several labels, such as a cross-encoder."""
-
-    labels: Sequence[str]
-
-    def predict(self, pairs: Sequence[tuple[str, str]], *, on_truncate: OnTruncate = "warn") -> FloatArray:
-        """(N, L), one score a label."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

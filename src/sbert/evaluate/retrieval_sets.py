@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from sbert.errors import BadInput
+from sbert.evaluate.ranking import judge, map_at, mrr_at, ndcg_at, recall_at
 from sbert.evaluate.report import Score
 from sbert.evaluate.sources import Source, column, lines, numbers, rows
-from sbert.evaluate.tasks import Options, Scorer, Task
+from sbert.evaluate.tasks import Options, Task
 from sbert.search.exact import semantic_search
-from sbert.types import Encoder, FloatArray
+from sbert.types import Encoder, Scorer
 
 DEPTH = 100
 """How many documents are retrieved for a query, and re-ranked."""
@@ -62,32 +63,14 @@ def rerank(collection: Collection, ranking: Ranking, scorer: Scorer) -> Ranking:
 
 def ranking_scores(task: str, collection: Collection, ranking: Ranking, note: str = "") -> list[Score]:
     """nDCG@10 with graded relevance, MAP@100, MRR@10 and recall@100: means over the queries."""
-    measured = np.array([_measures(documents, collection.relevant[query]) for query, documents in ranking.items()])
-    return [
-        Score(task, name, float(values.mean()), len(values), note, values)
-        for name, values in zip(_NAMES, 100 * measured.T, strict=True)
-    ]
-
-
-def _measures(documents: list[str], relevant: dict[str, float]) -> tuple[float, float, float, float]:
-    """Of one query; names and order are those of ``_NAMES``."""
-    grades = np.array([relevant.get(document, 0.0) for document in documents[:DEPTH]])
-    hits = grades > 0
-    ideal = np.sort(list(relevant.values()))[::-1]
-    precisions = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-    first = int(hits[:10].argmax()) + 1
-    return (
-        _gain(grades) / _gain(ideal),
-        float(precisions[hits].sum()) / min(len(relevant), DEPTH),
-        1 / first if hits[:10].any() else 0.0,
-        float(hits.sum()) / len(relevant),
-    )
-
-
-def _gain(grades: FloatArray) -> float:
-    """Discounted cumulative gain at 10: a grade counts as it is, divided by the logarithm of its rank."""
-    best = grades[:10]
-    return float(best @ (1 / np.log2(np.arange(2, len(best) + 2))))
+    judged = judge(list(ranking.values()), [collection.relevant[query] for query in ranking])
+    measured = {
+        "ndcg@10": ndcg_at(judged, 10),
+        "map@100": map_at(judged, DEPTH),
+        "mrr@10": mrr_at(judged, 10),
+        "recall@100": recall_at(judged, DEPTH),
+    }
+    return [Score(task, name, float(values.mean()), len(values), note, values) for name, values in measured.items()]
 
 
 def score(task: str, collection: Collection, model: Encoder, options: Options) -> list[Score]:
@@ -174,8 +157,6 @@ def _task(name: str, *smart: str) -> Task[Collection]:
     sources = Source(names, f"tables, from {publisher}", _tables), Source(smart, publisher, _smart)
     return Task(name, sources, score, ("encoder",))
 
-
-_NAMES = ("ndcg@10", "map@100", "mrr@10", "recall@100")
 
 TASKS = (
     _task("cranfield", "cran.all.1400", "cran.qry", "cranqrel"),

@@ -10,8 +10,9 @@ from sbert.errors import check_option
 from sbert.evaluate import arguments, nli, retrieval_sets, sections, senteval, sts
 from sbert.evaluate.report import Missing, Report, Score
 from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.tasks import Aggregation, Memory, Model, Options, Scorer, Task, kind_of
+from sbert.evaluate.tasks import Aggregation, Memory, Model, Options, Task, kind_of
 from sbert.models.progress import Progress
+from sbert.types import Scorer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from sbert.errors import BadInput
 from sbert.evaluate.report import Missing, Score
 from sbert.evaluate.sources import DataFolder, Source
-from sbert.types import Array, Encoder, FloatArray, OnTruncate
+from sbert.types import Array, Encoder, OnTruncate, Scorer
 
 T = TypeVar("T")
 Kind = Literal["encoder", "scorer", "classifier"]
@@ -22,15 +22,6 @@ _KINDS: dict[Kind, str] = {
     "scorer": "one that gives one score a pair, with predict",
     "classifier": "one that gives several labels a pair, with predict and labels",
 }
-
-
-@runtime_checkable
-class Scorer(Protocol):
-    """Whatever reads two texts together: scores (N,), or (N, L) of L labels."""
-
-    def predict(self, pairs: Sequence[tuple[str, str]], *, on_truncate: OnTruncate = "warn") -> FloatArray:
-        """What the model says of pairs."""
-        ...
 
 
 Model = Encoder | Scorer
