@@ -173,6 +173,9 @@ def test_judgements_without_code(tmp_path):
     (tmp_path / "CISI.REL").write_text("     1     2\t0\t0.000000\n     2     5\t0\t0.000000\n", encoding="utf-8")
     report = SUITES["retrieval"].only("cisi").run(Words(), tmp_path)
     assert {score.items for score in report.scores} == {2}
+    (tmp_path / "CISI.REL").write_text("1 2 9\n", encoding="utf-8")
+    ((_, reason),) = SUITES["retrieval"].only("cisi").run(Words(), tmp_path).missing
+    assert "CISI.REL has the line '1 2 9', but a query, a document and a code of 1 to 4 are needed" in reason
 
 
 def test_the_real_collections(shared_data):

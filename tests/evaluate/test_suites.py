@@ -17,6 +17,7 @@ from sbert import CrossEncoder
 from sbert.errors import BadInput, BadOption
 from sbert.evaluate.metrics import spearman
 from sbert.evaluate.report import Missing, Report, Score
+from sbert.evaluate.sources import DataFolder
 from sbert.evaluate.sts import aggregate
 from sbert.evaluate.suites import SUITES
 
@@ -193,7 +194,7 @@ def test_every_text_is_embedded_once(tmp_path):
     for name in ("sts12", "sts14", "stsb"):
         sts_table(tmp_path / f"{name}.tsv")
     model = Words()
-    report = SUITES["sts"].run(model, tmp_path)
+    report = SUITES["sts"].run(model, tmp_path, show_progress_bar=True)
     assert [score.task for score in report.scores] == ["sts12", "sts14", "stsb"]
     assert sorted(model.asked) == sorted({text for pair in PAIRS for text in pair[:2]})
 
@@ -308,7 +309,14 @@ def test_a_damaged_file_is_named_and_the_rest_runs(tmp_path):
     reasons = dict(report.missing)
     assert reasons["sts12"].endswith("sts12.tsv, record 7: the score is 'none', but must be a number")
     assert reasons["stsb"].endswith("stsb.tsv has no rows of the split 'test', but of 'train'")
-    assert "input.headlines.txt has 2 lines and" in reasons["sts16"]
+    assert reasons["sts16"].endswith("gs.headlines.txt as many lines; got 2, 1")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '[{"sentence1": "가", "sentence2": "나"}]', "not json"])
+def test_no_damage_ends_a_suite(tmp_path, content):
+    (tmp_path / "klue-sts-v1.1_dev.json").write_text(content, encoding="utf-8")
+    ((_, reason),) = SUITES["korean"].only("klue_sts_dev").run(Words(), tmp_path).missing
+    assert "klue-sts-v1.1_dev.json" in reason
 
 
 def test_report():
@@ -322,6 +330,26 @@ def test_suites_have_their_names():
     assert all(suite.name == name for name, suite in SUITES.items())
     tasks = [task.name for suite in SUITES.values() for task in suite.tasks]
     assert len(set(tasks)) == len(tasks)
+
+
+@pytest.mark.parametrize(
+    ("suite", "sizes"),
+    [
+        ("korean", [1500, 1379, 519, 2490, 5010, 3000]),
+        ("nli", [9842, 9824, 9815, 3906]),
+        ("sts", [3108, 1500, 3750, 3000, 1186, 1379, 9927]),
+        ("senteval", [10662, 3775, 10000, 10606, 67349 + 872 + 1821, 5452 + 500, 4076 + 1725]),
+    ],
+)
+def test_real_files_have_their_published_sizes(shared_data, suite, sizes):
+    folder = DataFolder(shared_data)
+    assert [size(task.read(folder)[0]) for task in SUITES[suite].tasks] == sizes
+
+
+def size(data) -> int:
+    if hasattr(data, "train"):
+        return sum(len(part.labels) for part in (data.train, data.dev, data.test) if part)
+    return len(data.labels) if hasattr(data, "labels") else len(data)
 
 
 PUBLISHED = {  # by MTEB, of all-MiniLM-L6-v2

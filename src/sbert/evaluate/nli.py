@@ -46,7 +46,7 @@ def table(*splits: str) -> Callable[[Sequence[Path]], LabelledPairs]:
         two = ("premise", "hypothesis") if "premise" in records[0] else ("sentence1", "sentence2")
         label = "gold_label" if "gold_label" in records[0] else "label"
         judged = [record for record in records if record.get(label) not in ("-", "", None, -1)]
-        gold = [LABELS[value] if isinstance(value := record[label], int) else str(value) for record in judged]
+        gold = [LABELS[value] if isinstance(value := record[label], int) else str(value).lower() for record in judged]
         return LabelledPairs(column(judged, two[0], path), column(judged, two[1], path), gold)
 
     return read

@@ -122,14 +122,16 @@ def _smart(paths: Sequence[Path]) -> Collection:
     documents = {entry["I"]: _document(entry.get("T", ""), entry.get("W", "")) for entry in _entries(paths[0])}
     queries = {str(place): entry.get("W", "") for place, entry in enumerate(_entries(paths[1]), 1)}
     judged = (line.split() for line in lines(paths[2]) if line.strip())
-    return collection_of(documents, queries, ((parts[0], parts[1], _grade(parts[2:])) for parts in judged))
+    return collection_of(documents, queries, (_judgement(parts, paths[2]) for parts in judged))
 
 
-def _grade(codes: list[str]) -> float:
+def _judgement(parts: list[str], path: Path) -> tuple[str, str, float]:
     """Cranfield's code 1 is a complete answer, 4 of minimum interest, -1 of none; CISI's judgements have no code."""
-    if len(codes) != 1:
-        return 1.0
-    return 5.0 - int(codes[0]) if int(codes[0]) > 0 else 0.0
+    if len(parts) == 3 and parts[2] in ("1", "2", "3", "4", "-1"):
+        return parts[0], parts[1], 0.0 if parts[2] == "-1" else 5.0 - int(parts[2])
+    if len(parts) == 4:
+        return parts[0], parts[1], 1.0
+    raise BadInput(f"{path} has the line {' '.join(parts)!r}, but a query, a document and a code of 1 to 4 are needed")
 
 
 def _entries(path: Path) -> Iterator[dict[str, str]]:

@@ -26,7 +26,7 @@ def score(task: str, triples: Triples, model: Encoder, _options: Options) -> lis
     """The share with |a - p| < |a - n|, Euclidean, as the paper measures it."""
     anchors, positives, negatives = (model.encode(texts, on_truncate="ignore") for texts in triples)
     right = np.linalg.norm(anchors - positives, axis=1) < np.linalg.norm(anchors - negatives, axis=1)
-    return [Score(task, "accuracy_euclidean", 100 * float(right.mean()), len(right), "", 100.0 * right)]
+    return [Score(task, "euclidean_accuracy", 100 * float(right.mean()), len(right), "", 100.0 * right)]
 
 
 def table(*names: str, split: str = "") -> Callable[[Sequence[Path]], Triples]:

@@ -27,7 +27,7 @@ def table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
 
 
 def _labelled(records: list[files.Record], path: Path) -> Labelled:
-    names = ("text", "text2") if records and "text2" in records[0] else ("text",)
+    names = ("text", "text2") if "text2" in records[0] else ("text",)
     texts = tuple(column(records, name, path) for name in names)
     return Labelled(texts, [str(files.field(record, "label", str(path))) for record in records])
 

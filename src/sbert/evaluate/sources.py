@@ -92,12 +92,15 @@ def rows(path: Path) -> list[files.Record]:
     name = str(path)
     kind = files.format_of(name)
     with files.opened(name) as stream:
-        return [record for _, record in files.records(stream, name, "table" if kind == "txt" else kind)]
+        found = [record for _, record in files.records(stream, name, "table" if kind == "txt" else kind)]
+    if not found:
+        raise BadInput(f"{name} is empty, but at least one row is needed")
+    return found
 
 
 def of_split(records: list[files.Record], splits: Sequence[str], path: Path) -> list[files.Record]:
     """The records of some splits; all where none is named, and of a file that has no column ``split``."""
-    if not splits or not records or "split" not in records[0]:
+    if not splits or "split" not in records[0]:
         return records
     wanted = [record for record in records if record["split"] in splits]
     if not wanted:

@@ -107,20 +107,19 @@ def table(
 
 def _semeval(paths: Sequence[Path]) -> ScoredPairs:
     """Two files a subset, pairs and scores; pairs without a score were not judged."""
-    found = ScoredPairs([], [], np.empty(0), [])
-    gold: list[float] = []
+    records: list[files.Record] = []
     for texts, scores in zip(paths[::2], paths[1::2], strict=True):
-        pairs = [line.split("\t")[:2] for line in lines(texts)]
-        judged = lines(scores)
-        if len(pairs) != len(judged):
-            raise BadInput(f"{texts} has {len(pairs)} lines and {scores} has {len(judged)}, but each pair needs one")
-        for (first, second), value in zip(pairs, judged, strict=True):
-            if value.strip():
-                found.first.append(first)
-                found.second.append(second)
-                found.subsets.append(texts.name)
-                gold.append(float(value))
-    return ScoredPairs(found.first, found.second, np.array(gold), found.subsets)
+        pairs, judged = [line.split("\t") for line in lines(texts)], lines(scores)
+        if len(pairs) != len(judged) or any(len(pair) < 2 for pair in pairs):
+            raise BadInput(
+                f"{texts} needs two texts a line, and {scores} as many lines; got {len(pairs)}, {len(judged)}"
+            )
+        records += [
+            {"sentence1": pair[0], "sentence2": pair[1], "score": value, "subset": texts.name}
+            for pair, value in zip(pairs, judged, strict=True)
+            if value.strip()
+        ]
+    return _pairs(records, paths[1], subsets=True)
 
 
 def _sick(paths: Sequence[Path]) -> ScoredPairs:
@@ -133,7 +132,10 @@ def _sick(paths: Sequence[Path]) -> ScoredPairs:
 
 def _klue(paths: Sequence[Path]) -> ScoredPairs:
     (path,) = paths
-    return _pairs([{**record, "score": record["labels"]["label"]} for record in rows(path)], path)
+    records = rows(path)
+    labels = [files.field(record, "labels", str(path)) for record in records]
+    scores = [files.field(label, "label", str(path)) for label in labels]
+    return _pairs([{**record, "score": score} for record, score in zip(records, scores, strict=True)], path)
 
 
 def _year(number: int, parts: str, leave_out: Sequence[str] = ()) -> Task[ScoredPairs]:
