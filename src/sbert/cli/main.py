@@ -15,6 +15,7 @@ from sbert.cli.demo import demo
 from sbert.cli.distill import distill
 from sbert.cli.doctor import doctor
 from sbert.cli.encode import encode
+from sbert.cli.evaluate import evaluate
 from sbert.cli.info import info
 from sbert.cli.pairs import pairs
 from sbert.cli.predict import predict
@@ -90,5 +91,5 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, info, doctor, demo):
+for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, evaluate, info, doctor, demo):
     app.command()(guarded(_verb))
