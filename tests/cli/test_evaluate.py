@@ -81,7 +81,8 @@ def test_scores_intervals_and_what_is_missing(tiny_folder, data, tmp_path):
     assert done.returncode == 0, done.stderr
     (suite,) = json.loads(done.stdout)["suites"]
     (score,) = suite["scores"]
-    first, second = (BiEncoder.from_pretrained(model).encode(list(side)) for side in list(zip(*PAIRS, strict=True))[:2])
+    first, second, _ = zip(*PAIRS, strict=True)
+    first, second = (BiEncoder.from_pretrained(model).encode(side) for side in (first, second))
     cosines = np.vecdot(first, second) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
     assert score["value"] == pytest.approx(gold_against(cosines))
     assert (score["task"], score["metric"], score["items"]) == ("korsts_test", "spearman_cosine", len(PAIRS))
@@ -96,7 +97,7 @@ def test_scores_intervals_and_what_is_missing(tiny_folder, data, tmp_path):
     drawn.feed(text := page.read_text("utf-8"))
     assert drawn.open == []
     assert drawn.seen.count("svg") == 2
-    assert drawn.seen.count("circle") == len(PAIRS)
+    assert text.count("h0") == len(PAIRS)
     assert f"{score['value']:.2f}" in text
     assert "klue_sts_dev" in text
     assert not re.search(r"https?://[^ ]+\.(js|css|png)", text)

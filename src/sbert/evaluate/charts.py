@@ -19,9 +19,8 @@ figcaption { font-weight: 600; font-size: .9rem; }
 svg { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
 svg text { fill: var(--ink); font-size: 13px; }
 svg .dim { fill: var(--dim); font-size: 12px; }
-svg .bar, svg .dot { fill: var(--accent); }
-svg .bar { fill-opacity: .75; }
-svg .dot { fill-opacity: .4; }
+svg .bar { fill: var(--accent); fill-opacity: .75; }
+svg .dots { stroke: var(--accent); stroke-width: 5; stroke-linecap: round; stroke-opacity: .6; }
 svg .other { fill: var(--other); }
 svg .whisker { stroke: var(--ink); stroke-width: 1.5; }
 svg .axis { stroke: var(--line); stroke-width: 1; }
@@ -90,14 +89,15 @@ def scatter(name: str, points: Sequence[tuple[float, float]], across: str = "gol
     xs, ys = zip(*points, strict=True)
     place_x, place_y = _axis(xs, 30, _WIDTH - _MARGIN), _axis(ys, bottom - _MARGIN, _MARGIN)
     frame = f'<path class="axis" fill="none" d="M20 0V{bottom}H{_WIDTH}"/>'
-    dots = [f'<circle class="dot" cx="{place_x(x):.1f}" cy="{place_y(y):.1f}" r="3"/>' for x, y in points]
+    # One path for all: lines of no length with round ends are dots, at a fifth of the bytes.
+    spots = "".join(f"M{place_x(x):.0f} {place_y(y):.0f}h0" for x, y in points)
     names = [
         f'<text class="dim" x="20" y="{height - 6}">{escape(across)} {min(xs):.3g}</text>',
         f'<text class="dim" x="{_WIDTH}" y="{height - 6}" text-anchor="end">{max(xs):.3g}</text>',
         f'<text class="dim" transform="translate(14 {bottom}) rotate(-90)">{escape(up)} {min(ys):.3g}</text>',
         f'<text class="dim" transform="translate(14 4) rotate(-90)" text-anchor="end">{max(ys):.3g}</text>',
     ]
-    return picture(name, height, [frame, *dots, *names])
+    return picture(name, height, [frame, f'<path class="dots" d="{spots}"/>', *names])
 
 
 def histogram(name: str, counts: Sequence[int], low: float, high: float) -> str:
