@@ -1,4 +1,4 @@
-"""The cells of the tables, the jobs that fill them, and the file that keeps what is done. Knows no model and no data."""
+"""The cells of the tables, the jobs that fill them, and the file that keeps what is done. Knows no model, no data."""
 
 from __future__ import annotations
 
