@@ -18,6 +18,7 @@ from sbert.cli.encode import encode
 from sbert.cli.evaluate import evaluate
 from sbert.cli.info import info
 from sbert.cli.pairs import pairs
+from sbert.cli.paper import paper
 from sbert.cli.predict import predict
 from sbert.cli.rank import rank
 from sbert.cli.search import search
@@ -91,5 +92,5 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, evaluate, info, doctor, demo):
+for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, evaluate, paper, info, doctor, demo):
     app.command()(guarded(_verb))

@@ -152,7 +152,7 @@ def as_page(cells: Sequence[Cell], facts: Sequence[str], missing: Sequence[str])
         missing: what could not be measured, and why.
     """
     about = (
-        "In the tables: our number, its 95 % interval where there is one, the paper's number in colour, the difference. "
+        "In the tables: our number, its 95 % interval where it has one, the paper's in colour, the difference. "
         "In the pictures: ours are the bars, with whiskers for the intervals; the diamonds are the paper's."
     )
     parts = [sheet.paragraph(text) for text in (*facts, about)]
