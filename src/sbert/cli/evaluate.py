@@ -25,7 +25,7 @@ _POINTS = 400
 
 def evaluate(
     model: AnyModel,
-    suite: SuiteName = "sts",
+    suite: SuiteName = None,
     data: DataFolder = None,
     aggregation: Annotated[
         str, typer.Option(help="Of a year of STS: all (the paper's), mean or wmean over its subsets.")
@@ -44,7 +44,7 @@ def evaluate(
     from sbert.evaluate.tasks import Aggregation
 
     check_option("--aggregation", aggregation, get_args(Aggregation))
-    reports = measure(model, suite, folder, cast("Aggregation", aggregation), download)
+    reports = measure(model, suite or "sts", folder, cast("Aggregation", aggregation), download)
     intervals = _intervals(reports)
     if report is not None:
         with output.whole(report) as file:

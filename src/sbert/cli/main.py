@@ -11,6 +11,7 @@ from typing import Annotated, ParamSpec
 import typer
 
 from sbert.cli import show
+from sbert.cli.compare import compare
 from sbert.cli.demo import demo
 from sbert.cli.distill import distill
 from sbert.cli.doctor import doctor
@@ -92,5 +93,20 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, evaluate, paper, info, doctor, demo):
+for _verb in (
+    encode,
+    similarity,
+    search,
+    pairs,
+    predict,
+    rank,
+    distill,
+    train,
+    evaluate,
+    compare,
+    paper,
+    info,
+    doctor,
+    demo,
+):
     app.command()(guarded(_verb))

@@ -40,7 +40,8 @@ DataFolder = Annotated[
     typer.Option("--data", metavar="DIR", help="Folder of the test data; the variable SBERT_DATA unless named."),
 ]
 SuiteName = Annotated[
-    str, typer.Option(help="sts, korean, nli, senteval, arguments, sections, retrieval, or all: see docs/suites.md.")
+    str | None,
+    typer.Option(help="sts (unless named), korean, nli, senteval, arguments, sections, retrieval, or all of them."),
 ]
 HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
 

@@ -28,7 +28,9 @@ def interval_of(score: Score) -> Interval | None:
 def compare_scores(first: Score, second: Score) -> Comparison | None:
     """The first score minus the second, on the same items; None where that cannot be told."""
     ours, theirs = _kept(first), _kept(second)
-    if ours is None or theirs is None or len(ours.gold) != len(theirs.gold) or ours.metric is not theirs.metric:
+    if ours is None or theirs is None or ours.metric is not theirs.metric:
+        return None
+    if not np.array_equal(ours.gold, theirs.gold):
         return None
     return compare(ours.metric, ours.predicted, theirs.predicted, ours.gold)
 
