@@ -42,3 +42,34 @@ def test_table1(settings):
     assert cells["all-MiniLM-L6-v2", "SICK-R"].paper is None
     values = [cell.value for (row, column), cell in cells.items() if row == "BERT CLS-vector" and column != "Avg"]
     assert cells["BERT CLS-vector", "Avg"].value == pytest.approx(sum(values) / 7)
+
+
+def test_table6(settings):
+    chosen = settings()
+    cells = sound(table("table6", chosen))
+    assert len(cells) == 13
+    assert {column for _, column in cells} == {"NLI", "STSb"}
+    assert all(cell.paper is not None for cell in cells.values())
+    assert cells["MEAN", "NLI"].value == cells["(u, v, |u-v|)", "NLI"].value  # one model, trained once
+    weights = {file.read_bytes() for file in (chosen.out / "models").glob("sbert-nli-*/model/model.safetensors")}
+    assert len(weights) == 9
+    assert cells["MAX", "STSb"].note == "backbone bert, 24 STSb pairs, one seed"
+
+
+def test_table2(settings):
+    cells = sound(table("table2", settings()))
+    assert cells["BERT-STSb", "Spearman"].paper == 84.30
+    assert cells["SBERT-NLI-STSb", "std"].paper == 0.17
+    assert cells["SBERT-STSb", "std"].value > 0
+    assert "mean over 2 seeds" in cells["BERT-NLI-STSb", "Spearman"].note
+    assert cells["Avg. GloVe embeddings", "Spearman"].paper == 58.02
+    assert "48 NLI pairs, then 24 of STSb" in cells["BERT-NLI-STSb", "Spearman"].note
+
+
+def test_table7(settings):
+    cells = sound(table("table7", settings()))
+    smart = cells["SBERT-base, smart batching", "CPU"]
+    assert smart.paper == 83
+    assert "batches of 32 in the order of length, padded to the longest" in smart.note
+    assert cells["Avg. GloVe embeddings", "CPU"].value > cells["InferSent", "CPU"].value
+    assert ("SBERT-base, no padding", "CPU") in cells

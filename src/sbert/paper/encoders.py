@@ -68,10 +68,11 @@ class Encoders:
         self.missing: list[str] = []
         self._held: tuple[Row, Model] | None = None
 
-    def rows(self, *makers: Callable[[], Row]) -> list[Row]:
-        """What these make, without those that lack their data or their package, and then the models by name."""
+    def rows(self, *makers: Callable[[], Row], named: bool = True) -> list[Row]:
+        """What these make, without those that lack their data or package; ``named``: and the published models."""
+        names = dict.fromkeys((DEFAULT, *self.settings.models)) if named else ()
         found = []
-        for maker in (*makers, *(self._named(name) for name in (DEFAULT, *self.settings.models))):
+        for maker in (*makers, *map(self._named, names)):
             try:
                 found.append(maker())
             except (BadInput, ModelNotFound) as error:
