@@ -73,3 +73,29 @@ def test_table7(settings):
     assert "batches of 32 in the order of length, padded to the longest" in smart.note
     assert cells["Avg. GloVe embeddings", "CPU"].value > cells["InferSent", "CPU"].value
     assert ("SBERT-base, no padding", "CPU") in cells
+
+
+def test_table5(settings):
+    cells = sound(table("table5", settings()))
+    assert cells["SBERT-NLI", "Avg"].paper == 87.41
+    assert (cells["BERT CLS-vector", "TREC"].paper, cells["BERT CLS-vector", "TREC"].items) == (91.4, 24)
+    assert "2 folds instead of 10" in cells["Avg. GloVe embeddings", "MR"].note
+
+
+def test_table4(settings):
+    cells = sound(table("table4", settings()))
+    assert cells["mean-vectors", "Accuracy"].paper == 65
+    assert cells["SBERT-WikiSec", "Accuracy"].paper == 80.42
+    assert cells["Dor et al.", "Accuracy"].paper == 74
+    assert cells["SBERT-WikiSec", "Accuracy"].note == (
+        "backbone bert, trained on 16 triplets; the paper's is SBERT-WikiSec-base; "
+        "self-built from WikiText-2, not the set of Dor et al. 2018"
+    )
+
+
+def test_table3(settings):
+    cells = sound(table("table3", settings()))
+    assert cells["tf-idf", "Pearson"].paper == 46.77
+    assert cells["SBERT-AFS, 2-fold cross-validation", "Spearman"].paper == 74.13
+    assert cells["BERT-AFS, cross-topic", "Pearson"].paper == 58.49
+    assert "stands in for AFS" in cells["BERT-AFS, cross-topic", "Pearson"].note
