@@ -7,6 +7,7 @@ own. How fast a network is does not depend on its training, so nothing is traine
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -44,12 +45,19 @@ def jobs(encoders: Encoders) -> list[Job]:
     places = [Place("table7", row, column) for column, device in devices.items() for row in _rows(encoders, device)]
     return [
         Job(
-            encoders.key("table7", place.row, place.column, paths),
+            f"{encoders.key('table7', place.row, place.column, paths)}/{_machine(place.column)}",
             f"table7: {place.row.name}, {place.column}",
             partial(_time, encoders, place),
         )
         for place in places
     ]
+
+
+def _machine(column: str) -> str:
+    """Where it runs: another machine has another speed."""
+    if column == "CPU":
+        return f"{torch.get_num_threads()} cores of {platform.processor() or platform.machine()}"
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else best_device()
 
 
 def _rows(encoders: Encoders, device: str) -> list[Row]:
@@ -101,8 +109,7 @@ def _time(encoders: Encoders, place: Place) -> list[Cell]:
         start = time.perf_counter()
         encode(some)
         speeds.append(len(some) / (time.perf_counter() - start))
-    threads = f"{torch.get_num_threads()} cores" if place.column == "CPU" else torch.cuda.get_device_name()
-    return over_seeds(place, speeds, len(some), began, f"{threads}, mean of {ROUNDS} rounds")[:1]
+    return over_seeds(place, speeds, len(some), began, f"{_machine(place.column)}, mean of {ROUNDS} rounds")[:1]
 
 
 def _whole(model: Encoder) -> Encode:
