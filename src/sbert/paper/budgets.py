@@ -48,7 +48,7 @@ BUDGETS = {
         transfer=500,
         transfer_folds=2,
         lstm=64,
-        sentences=500,
+        sentences=300,
         seeds=(1, 2),
     ),
     "honest": Budget(

@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,10 +68,11 @@ class Encoders:
         self.missing: list[str] = []
         self._held: tuple[Row, Model] | None = None
 
-    def rows(self, *makers: Callable[[], Row]) -> list[Row]:
-        """What these make, without those that lack their data or their package, and then the models by name."""
+    def rows(self, *makers: Callable[[], Row], named: bool = True) -> list[Row]:
+        """What these make, without those that lack their data or package; ``named``: and the published models."""
+        names = dict.fromkeys((DEFAULT, *self.settings.models)) if named else ()
         found = []
-        for maker in (*makers, *(self._named(name) for name in (DEFAULT, *self.settings.models))):
+        for maker in (*makers, *map(self._named, names)):
             try:
                 found.append(maker())
             except (BadInput, ModelNotFound) as error:
@@ -124,14 +125,11 @@ class Encoders:
         row = "InferSent - GloVe"
         note = f"trained here on {len(nli):,} NLI pairs, {size} units in each direction, {path.name}"
 
-        def new() -> WordEncoder:
-            return baselines.infersent(path, size)
-
         def objective(model: WordEncoder) -> Loss:
             return self._softmax(model.embedding_dimension, nli, (*CONCAT, "u*v"))
 
         def make() -> WordEncoder:
-            folder = self.train("infersent", new, nli, objective, rate=1e-3, batch=64)
+            folder = self.train("infersent", partial(baselines.infersent, path, size), nli, objective, 1e-3, batch=64)
             return WordEncoder.from_pretrained(folder)
 
         return Row(row, row, note, make)

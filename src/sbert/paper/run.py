@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sbert.errors import check_option
 from sbert.models.progress import Progress
-from sbert.paper import table1
+from sbert.paper import table1, table2, table3, table4, table5, table6, table7
 from sbert.paper.budgets import Settings as Settings
 from sbert.paper.cells import Cell, Cells, Job
 from sbert.paper.encoders import Encoders
@@ -16,8 +16,14 @@ from sbert.paper.numbers import number, numbers
 
 TABLES: dict[str, Callable[[Encoders], list[Job]]] = {
     "table1": table1.jobs,
+    "table2": table2.jobs,
+    "table3": table3.jobs,
+    "table4": table4.jobs,
+    "table5": table5.jobs,
+    "table6": table6.jobs,
+    "table7": table7.jobs,
 }
-_AVERAGED = {"table1": tuple(table1.COLUMNS)}
+_AVERAGED = {"table1": tuple(table1.COLUMNS), "table5": tuple(table5.COLUMNS)}
 
 
 class Plan(NamedTuple):

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def find(folder: DataFolder, names: Sequence[str]) -> Path:
     raise BadInput(f"none of these is in {folder.path}: {', '.join(names)}")
 
 
-def of_task(folder: DataFolder, task: Task[object]) -> list[Path]:
+def of_task(folder: DataFolder, task: Task[Any]) -> list[Path]:
     """The files that a task reads."""
     for source in task.sources:
         if paths := folder.find(source):
