@@ -135,6 +135,7 @@ def test_every_kind_of_model(tiny_folder, tiny_classifier, data, tmp_path):
         (["--aggregation", "max"], "--aggregation is 'max'"),
         (["--data", "없는 폴더"], "no folder '없는 폴더'"),
         (["--report", "out.pdf"], "must end in .html"),
+        (["--suite", "sections", "--download"], "the hub did not give the data set"),  # these tests are offline
         ([], "say --data DIR, or set SBERT_DATA"),
     ],
 )

@@ -36,7 +36,7 @@ def test_table1(settings):
     assert len(glove.scatter) == 24
     sbert = cells["SBERT-NLI", "STSb"]
     assert sbert.paper == 77.03
-    assert sbert.note == "backbone bert, 48 NLI pairs; the paper's is SBERT-NLI-base"
+    assert sbert.note == "backbone bert, learning rate 4.8e-04, 48 NLI pairs; the paper's is SBERT-NLI-base"
     assert cells["SBERT-NLI", "Avg"].paper == 74.89
     assert cells["Avg. BERT embeddings", "Avg"].paper == 54.81
     assert cells["all-MiniLM-L6-v2", "SICK-R"].paper is None
@@ -53,7 +53,7 @@ def test_table6(settings):
     assert cells["MEAN", "NLI"].value == cells["(u, v, |u-v|)", "NLI"].value  # one model, trained once
     weights = {file.read_bytes() for file in (chosen.out / "models").glob("sbert-nli-*/model/model.safetensors")}
     assert len(weights) == 9
-    assert cells["MAX", "STSb"].note == "backbone bert, 24 STSb pairs, one seed"
+    assert cells["MAX", "STSb"].note == "backbone bert, learning rate 4.8e-04, 24 STSb pairs, one seed"
 
 
 def test_table2(settings):
@@ -88,7 +88,7 @@ def test_table4(settings):
     assert cells["SBERT-WikiSec", "Accuracy"].paper == 80.42
     assert cells["Dor et al.", "Accuracy"].paper == 74
     assert cells["SBERT-WikiSec", "Accuracy"].note == (
-        "backbone bert, trained on 16 triplets; the paper's is SBERT-WikiSec-base; "
+        "backbone bert, learning rate 4.8e-04, trained on 16 triplets; the paper's is SBERT-WikiSec-base; "
         "self-built from WikiText-2, not the set of Dor et al. 2018"
     )
 

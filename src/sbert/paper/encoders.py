@@ -6,7 +6,6 @@ that was killed goes on from its last checkpoint.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shutil
 from collections.abc import Callable, Sequence
@@ -138,7 +137,7 @@ class Encoders:
         """The backbone, trained on NLI."""
         nli = self.nli
         paper = f"{self.family}-NLI-{self.size}"
-        note = f"{self.backbone_note}, {len(nli):,} NLI pairs; the paper's is {paper}"
+        note = f"{self.trained_note}, {len(nli):,} NLI pairs; the paper's is {paper}"
         return Row(f"{self.family}-NLI", paper, note, lambda: BiEncoder.from_pretrained(self.nli_folder()))
 
     def nli_folder(self, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Path:
@@ -196,7 +195,7 @@ class Encoders:
             versions(),
         )
         plain = re.sub(r"\W+", "-", name).strip("-")
-        folder = self.settings.out / "models" / f"{plain}-{digest(made_of)}"
+        folder = self.settings.out / "models" / f"{plain}-{sources.digest(made_of)}"
         if not (folder / "model").is_dir():  # which is written last, and whole
             model = new().to(best_device())
             config = TrainConfig(
@@ -269,6 +268,11 @@ class Encoders:
         """For every row that is made of it."""
         return f"backbone {Path(self.settings.backbone).name}"
 
+    @property
+    def trained_note(self) -> str:
+        """For every row that is trained from it."""
+        return f"{self.backbone_note}, learning rate {self.rate:.1e}"
+
     @cached_property
     def rate(self) -> float:
         """The paper's 2e-5 for BERT-base; narrower encoders learn nothing with so little."""
@@ -290,9 +294,4 @@ class Encoders:
             sources.fingerprint(paths),
             versions(),
         )
-        return f"{table}/{row.name}/{column}/{self.settings.budget}/{digest(made_of)}"
-
-
-def digest(facts: object) -> str:
-    """A short name of facts."""
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:10]
+        return f"{table}/{row.name}/{column}/{self.settings.budget}/{sources.digest(made_of)}"

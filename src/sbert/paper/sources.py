@@ -41,8 +41,12 @@ def of_task(folder: DataFolder, task: Task[Any]) -> list[Path]:
 
 def fingerprint(paths: Iterable[Path]) -> str:
     """Of names and sizes, so that other files are other data and a copy is not."""
-    facts = sorted((path.name, path.stat().st_size) for path in paths)
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]
+    return digest(sorted((path.name, path.stat().st_size) for path in paths))
+
+
+def digest(facts: object) -> str:
+    """A short name of plain facts."""
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:10]
 
 
 def nli(snli: Path, multinli: Path, limit: int | None) -> Columns:

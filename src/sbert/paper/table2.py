@@ -44,7 +44,7 @@ def jobs(encoders: Encoders) -> list[Job]:
 
 def _job(encoders: Encoders, name: str, trained_on: str, new: New) -> Job:
     seeds = encoders.limits.seeds
-    note = f"{encoders.backbone_note}, {trained_on}; mean over {len(seeds)} seeds"
+    note = f"{encoders.trained_note}, {trained_on}; mean over {len(seeds)} seeds"
     row = Row(name, f"{name}-{encoders.size}", note, new)
 
     def run() -> list[Cell]:

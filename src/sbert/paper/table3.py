@@ -49,7 +49,7 @@ def jobs(encoders: Encoders) -> list[Job]:
     news: dict[str, New] = {"BERT-AFS": encoders.cross, "SBERT-AFS": partial(encoders.bare, "mean")}
     for section, (shown, parts) in sections.items():
         for name, new in news.items():
-            trained = f"{encoders.backbone_note}, trained here; the paper's is {name}-{encoders.size}"
+            trained = f"{encoders.trained_note}, trained here; the paper's is {name}-{encoders.size}"
             row = Row(f"{name}, {shown}", f"{name}-{encoders.size}", trained, new)
             run = partial(_trained, encoders, name, new, pairs, parts)
             found.append(_job(encoders, row, section, paths, run, note))

@@ -55,5 +55,5 @@ def _sbert(encoders: Encoders, triplets: Columns) -> Row:
         )
 
     paper = f"{name}-{encoders.size}"
-    note = f"{encoders.backbone_note}, trained on {len(triplets):,} triplets; the paper's is {paper}"
+    note = f"{encoders.trained_note}, trained on {len(triplets):,} triplets; the paper's is {paper}"
     return Row(name, paper, note, load)

@@ -51,7 +51,7 @@ def jobs(encoders: Encoders) -> list[Job]:
 
 
 def _job(encoders: Encoders, path: Path, name: str, column: str, trained_on: str, load: Callable[[], Model]) -> Job:
-    row = Row(name, name, f"{encoders.backbone_note}, {trained_on}, one seed", load)
+    row = Row(name, name, f"{encoders.trained_note}, {trained_on}, one seed", load)
     place = measure.Place("table6", row, column)
 
     def run() -> list[Cell]:
