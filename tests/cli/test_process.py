@@ -18,7 +18,7 @@ HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"
 HELP = """
 import json, sys
 from sbert.cli.main import main
-verbs = "encode similarity search pairs predict rank distill train info doctor demo"
+verbs = "encode similarity search pairs predict rank distill train evaluate compare paper info doctor demo"
 for verb in verbs.split():
     sys.argv = ["sbert", verb, "--help"]
     try:

@@ -11,12 +11,15 @@ from typing import Annotated, ParamSpec
 import typer
 
 from sbert.cli import show
+from sbert.cli.compare import compare
 from sbert.cli.demo import demo
 from sbert.cli.distill import distill
 from sbert.cli.doctor import doctor
 from sbert.cli.encode import encode
+from sbert.cli.evaluate import evaluate
 from sbert.cli.info import info
 from sbert.cli.pairs import pairs
+from sbert.cli.paper import paper
 from sbert.cli.predict import predict
 from sbert.cli.rank import rank
 from sbert.cli.search import search
@@ -90,5 +93,20 @@ def sbert(
     """Sentences in, meaning-vectors out, and the search that uses them."""
 
 
-for _verb in (encode, similarity, search, pairs, predict, rank, distill, train, info, doctor, demo):
+for _verb in (
+    encode,
+    similarity,
+    search,
+    pairs,
+    predict,
+    rank,
+    distill,
+    train,
+    evaluate,
+    compare,
+    paper,
+    info,
+    doctor,
+    demo,
+):
     app.command()(guarded(_verb))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from sbert.errors import BadInput
 
 ModelName = Annotated[
     str | None,
@@ -31,3 +35,20 @@ Format = Annotated[
     typer.Option("--format", help="Format of the input, whatever its suffix: txt, tsv, csv, jsonl, parquet."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Folder of the test data; the variable SBERT_DATA unless named."),
+]
+SuiteName = Annotated[
+    str | None,
+    typer.Option(help="sts (unless named), korean, nli, senteval, arguments, sections, retrieval, or all of them."),
+]
+HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
+
+
+def data_folder(named: Path | None) -> Path:
+    """The folder that an option or the environment names."""
+    folder = named or os.environ.get("SBERT_DATA")
+    if not folder:
+        raise BadInput("no folder of test data is named: say --data DIR, or set SBERT_DATA")
+    return Path(folder)

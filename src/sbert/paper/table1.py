@@ -1,0 +1,20 @@
+"""Table 1: Spearman on seven sets of sentence pairs, of encoders that were not trained on any."""
+
+from __future__ import annotations
+
+from sbert.evaluate import sts
+from sbert.paper import measure
+from sbert.paper.cells import Job
+from sbert.paper.encoders import Encoders
+
+COLUMNS = dict(
+    zip(("STS12", "STS13", "STS14", "STS15", "STS16", "STSb", "SICK-R"), sts.ENGLISH, strict=True),
+)
+
+
+def jobs(encoders: Encoders) -> list[Job]:
+    """One a cell."""
+    rows = encoders.rows(
+        encoders.glove, encoders.bert, encoders.cls, encoders.infersent, encoders.universal, encoders.sbert_nli
+    )
+    return measure.jobs(encoders, "table1", rows, COLUMNS)

@@ -1,0 +1,20 @@
+"""Table 5: SentEval, seven tasks of a logistic regression on vectors that are not trained any further."""
+
+from __future__ import annotations
+
+from sbert.evaluate import senteval
+from sbert.evaluate.tasks import Options
+from sbert.paper import measure
+from sbert.paper.cells import Job
+from sbert.paper.encoders import Encoders
+
+COLUMNS = dict(zip(("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"), senteval.TASKS, strict=True))
+
+
+def jobs(encoders: Encoders) -> list[Job]:
+    """One a cell."""
+    rows = encoders.rows(
+        encoders.glove, encoders.bert, encoders.cls, encoders.infersent, encoders.universal, encoders.sbert_nli
+    )
+    options = Options(folds=encoders.limits.transfer_folds, rows=encoders.limits.transfer)
+    return measure.jobs(encoders, "table5", rows, COLUMNS, options)

@@ -1,0 +1,131 @@
+"""Table 7: sentences per second, of the STS benchmark as in the paper, on the CPU and on a GPU where there is one.
+
+The paper's SBERT pads the texts of a batch to the longest; smart batching sorts them first, so that little is padded.
+Both are timed as they were, with this project's network; as it really runs, without any padding, it has a row of its
+own. How fast a network is does not depend on its training, so nothing is trained here.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+
+from sbert.errors import BadInput
+from sbert.evaluate import sts
+from sbert.models.bi import BiEncoder
+from sbert.models.run import best_device
+from sbert.paper import baselines, sources
+from sbert.paper.cells import Cell, Job
+from sbert.paper.encoders import Encoders, Row
+from sbert.paper.measure import Place, over_seeds, sample
+from sbert.types import Batch, Encoder
+
+BATCH, ROUNDS = 32, 3
+TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
+Encode = Callable[[Sequence[str]], object]
+
+
+def jobs(encoders: Encoders) -> list[Job]:
+    """One a cell."""
+    try:
+        paths = sources.of_task(encoders.folder, TASK)
+    except BadInput as error:
+        encoders.missing.append(f"table7: {error}")
+        return []
+    devices = {"CPU": "cpu", "GPU": best_device()}
+    if devices["GPU"] == "cpu":
+        del devices["GPU"]
+        encoders.missing.append("table7: there is no GPU here, so that column stays empty")
+    places = [Place("table7", row, column) for column, device in devices.items() for row in _rows(encoders, device)]
+    return [
+        Job(
+            f"{encoders.key('table7', place.row, place.column, paths)}/{_machine(place.column)}",
+            f"table7: {place.row.name}, {place.column}",
+            partial(_time, encoders, place),
+        )
+        for place in places
+    ]
+
+
+def _machine(column: str) -> str:
+    """Where it runs: another machine has another speed."""
+    if column == "CPU":
+        return f"{torch.get_num_threads()} cores of {platform.processor() or platform.machine()}"
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else best_device()
+
+
+def _rows(encoders: Encoders, device: str) -> list[Row]:
+    """What is timed: a row's model is a function of texts."""
+    name, note = f"{encoders.family}-{encoders.size}", encoders.backbone_note
+
+    def glove() -> Row:
+        path = encoders.vectors
+        row = "Avg. GloVe embeddings"
+        return Row(row, row, path.name, lambda: _whole(baselines.average_glove(path).to(device)))
+
+    def infersent() -> Row:
+        path = encoders.vectors
+        return Row("InferSent", "InferSent", path.name, lambda: _whole(baselines.infersent(path).to(device)))
+
+    def universal() -> Row:
+        row = encoders.universal()
+        return replace(row, load=lambda: _whole(row.load()))
+
+    def padded(row: str, order: str, smart: bool) -> Row:
+        made = f"{note}, batches of {BATCH} in the order {order}, padded to the longest"
+        return Row(row, row, made, lambda: _padded(encoders.bare("mean").to(device), smart))
+
+    def whole() -> Row:
+        made = f"{note}, as this project runs it"
+        return Row(f"{name}, no padding", "", made, lambda: _whole(encoders.bare("mean").to(device)))
+
+    return encoders.rows(
+        glove,
+        infersent,
+        *((universal,) if device == "cpu" else ()),  # it is made of numpy
+        lambda: padded(name, "given", smart=False),
+        lambda: padded(f"{name}, smart batching", "of length", smart=True),
+        whole,
+        named=False,
+    )
+
+
+def _time(encoders: Encoders, place: Place) -> list[Cell]:
+    """The mean of several rounds, after one that is not counted."""
+    began = time.perf_counter()
+    pairs, _ = TASK.read(encoders.folder)
+    texts = list(dict.fromkeys([*pairs.first, *pairs.second]))
+    some = [texts[number] for number in sample(len(texts), encoders.limits.sentences or len(texts))]
+    encode: Encode = place.row.load()
+    encode(some[:BATCH])
+    speeds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        encode(some)
+        speeds.append(len(some) / (time.perf_counter() - start))
+    return over_seeds(place, speeds, len(some), began, f"{_machine(place.column)}, mean of {ROUNDS} rounds")[:1]
+
+
+def _whole(model: Encoder) -> Encode:
+    return partial(model.encode, on_truncate="ignore")
+
+
+def _padded(model: BiEncoder, smart: bool) -> Encode:
+    """Padding costs what tokens cost, so it is timed as tokens; the vectors are of no use."""
+
+    @torch.inference_mode()
+    def encode(texts: Sequence[str]) -> None:
+        lengths = model.tokenize(texts).lengths
+        order = np.argsort(-lengths, kind="stable") if smart else np.arange(len(lengths))
+        for start in range(0, len(order), BATCH):
+            part = lengths[order[start : start + BATCH]]
+            longest = int(part.max())
+            model(Batch(np.zeros(longest * len(part), np.int64), (longest,) * len(part))).cpu()
+
+    return encode

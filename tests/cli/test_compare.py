@@ -1,0 +1,121 @@
+"""``sbert compare`` as a real process: differences with their significance, drift, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sbert import BiEncoder
+from sbert.evaluate import compare
+from sbert.evaluate.drift import drift
+from sbert.evaluate.metrics import spearman
+from sbert.evaluate.sts import ScoredPairs
+from sbert.evaluate.tasks import similarities
+
+SOURCE = Path(__file__).parents[2] / "src"
+KOREAN = ["한 남자가 기타를 친다", "한 여자가 노래한다", "고양이가 잔다", "비가 온다", "<b>책</b>을 읽는다"]
+ENGLISH = ["A man plays a guitar", "A woman sings", "The cat sleeps", "It rains", "She reads a book"]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if name != "SBERT_DATA"}
+    own = {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "sbert", "compare", *arguments],
+        env=known | own,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def pairs() -> ScoredPairs:
+    texts = [*KOREAN, *ENGLISH]
+    both = [(a, b) for a in texts for b in texts if a < b]
+    gold = np.array([5.0 * (len({*a} & {*b}) / len({*a} | {*b})) for a, b in both])
+    return ScoredPairs([a for a, _ in both], [b for _, b in both], gold, [""] * len(both))
+
+
+@pytest.fixture(scope="module")
+def data(pairs, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("자료")
+    rows = zip(pairs.gold.tolist(), pairs.first, pairs.second, strict=True)
+    lines = ["split\tscore\tsentence1\tsentence2", *(f"test\t{c}\t{a}\t{b}" for c, a, b in rows)]
+    (folder / "stsb.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    (folder / "문장.txt").write_text("\n".join([*KOREAN, *ENGLISH, KOREAN[0]]) + "\n", "utf-8")
+    return folder
+
+
+def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
+    model, page = str(tiny_folder("bert")), tmp_path / "비교.html"
+    done = run(
+        *("all-MiniLM-L6-v2", model, "--suite", "sts", "--data", str(data)),
+        *("--texts", str(data / "문장.txt"), "--report", str(page), "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    (score,) = said["scores"]
+    tiny = BiEncoder.from_pretrained(model)
+    first, second = (similarities(encoder, pairs.first, pairs.second)[0] for encoder in (bundled, tiny))
+    expected = compare(spearman, first, second, pairs.gold)
+    assert score["difference"] == pytest.approx(expected.difference)
+    assert (score["low"], score["high"]) == pytest.approx((expected.low, expected.high))
+    assert score["p_value"] == pytest.approx(expected.p_value)
+    assert [task["task"] for task in said["missing"]] == ["sts12", "sts13", "sts14", "sts15", "sts16", "sick_r"]
+
+    texts = [*KOREAN, *ENGLISH]
+    moved = drift(bundled.encode(texts), tiny.encode(texts))
+    assert said["drift"]["texts"] == len(texts)  # the text that was there twice counts once
+    assert said["drift"]["cosine"] is None  # 384 and 32 numbers
+    assert said["drift"]["nearest_changed"] == pytest.approx(moved.nearest_changed)
+    assert said["drift"]["worst"][0]["text"] == texts[moved.worst(1)[0]]
+    html = page.read_text("utf-8")
+    assert "&lt;b&gt;책&lt;/b&gt;을 읽는다" in html
+    assert "<b>책" not in html
+    assert f"{expected.p_value:.3f}" in html
+
+
+def test_a_model_with_itself(tiny_folder, data, tmp_path):
+    model, page = str(tiny_folder("bert")), tmp_path / "same.html"
+    done = run(model, model, "--texts", str(data / "문장.txt"), "--report", str(page))
+    assert done.returncode == 0, done.stderr
+    assert "cosine of 1.0000 on average" in done.stdout
+    assert "Of 10 texts 0.0% have another nearest text; of the 9 nearest, 0.0% are others." in done.stdout
+    assert KOREAN[0] in done.stdout
+    assert page.read_text("utf-8").count("<rect") == 20
+
+    done = run(model, model, "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("stsb"))
+    assert "+0.00" in row
+    assert "may be chance" in row
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--suite", "st"], "did you mean 'sts'?"),
+        (["--texts", "없음.txt"], "없음.txt"),
+        (["--report", "out.md"], "must end in .html"),
+    ],
+)
+def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said):
+    model = str(tiny_folder("bert"))
+    done = run(model, model, "--data", str(data), *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+
+
+def test_a_reader_of_pairs_has_no_vectors(tiny_folder, tiny_classifier, data):
+    cross = str(tiny_classifier("bert", 1))
+    done = run(str(tiny_folder("bert")), cross, "--texts", str(data / "문장.txt"))
+    assert done.returncode == 1
+    assert "CrossEncoder, but --texts needs models that give a vector a text" in done.stderr

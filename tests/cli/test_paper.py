@@ -1,0 +1,125 @@
+"""``sbert paper`` as a real process: its files, what it says of missing data, and that a stopped run goes on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+PAIRS = [
+    ("한 남자가 기타를 친다", "한 남자가 기타를 친다", 5.0),
+    ("한 남자가 기타를 친다", "한 여자가 기타를 친다", 3.2),
+    ("고양이가 돌담 위에 앉아 있다", "개가 풀밭을 달린다", 0.4),
+    ("A train leaves Paris at noon", "A train leaves Paris in the evening", 2.8),
+    ("The museum is closed", "The museum does not open", 4.6),
+    ("the cat sleeps", "the dog barks", 1.0),
+]
+# The process interrupts itself, as a user would, when its second job is kept.
+INTERRUPTED = """
+import os, signal, sys
+from sbert.cli.main import main
+from sbert.paper.cells import Cells
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
+plain, kept = Cells.add, []
+def add(self, key, cells):
+    plain(self, key, cells)
+    kept.append(key)
+    if len(kept) == 2:
+        os.kill(os.getpid(), signal.SIGINT)
+Cells.add = add
+main()
+"""
+
+
+def run(*arguments: str, code: str | None = None) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if name != "SBERT_DATA"}
+    own = {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    start = ["-c", code] if code else ["-m", "sbert"]
+    return subprocess.run(
+        [sys.executable, *start, "paper", *arguments],
+        env=known | own,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "자료"
+    folder.mkdir()
+    lines = ["split\tscore\tsentence1\tsentence2", *(f"test\t{c}\t{a}\t{b}" for a, b, c in PAIRS)]
+    for name in ("stsb", "sick_r"):
+        (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    return folder
+
+
+def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_path):
+    out = tmp_path / "결과"
+    arguments = ["table1", "--data", str(data), "-o", str(out), "--backbone", str(tiny_folder("bert"))]
+    stopped = run(*arguments, code=INTERRUPTED)
+    assert stopped.returncode == 130
+    (total,) = map(int, re.findall(r"interrupted after 2 of (\d+) jobs", stopped.stderr))
+    assert "the same command goes on" in stopped.stderr
+    kept = (out / "cells.jsonl").read_bytes()
+    assert kept.count(b"\n") == 2
+    assert not (out / "table1.html").exists()
+
+    done = run(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    assert (out / "cells.jsonl").read_bytes().startswith(kept)
+    said = json.loads(done.stdout)
+    assert any("STS12" in reason or "sts12" in reason for reason in said["missing"])
+    assert all(f"missing  {reason}" in done.stderr for reason in said["missing"])
+    places = {(cell["row"], cell["column"]): cell for cell in said["cells"]}
+    assert len(places) == total >= 6  # the Universal Sentence Encoder's are there where it is installed
+    assert places["Avg. BERT embeddings", "STSb"]["paper"] == 46.35
+    assert said["files"] == [str(out / f"table1.{suffix}") for suffix in ("html", "md", "csv")]
+    with (out / "table1.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["value"]) for row in rows] == [cell["value"] for cell in said["cells"]]
+    assert "46.35" in (out / "table1.html").read_text("utf-8")
+
+    again = run(*arguments)
+    assert again.returncode == 0
+    assert (out / "cells.jsonl").read_bytes().count(b"\n") == total
+    lines = [line.split() for line in again.stdout.splitlines()]
+    place = next(number for number, line in enumerate(lines) if line[-3:] == ["Avg.", "BERT", "embeddings"])
+    cell = places["Avg. BERT embeddings", "STSb"]
+    assert lines[place][0] == f"{cell['value']:.2f}"
+    assert lines[place + 1] == ["46.35", "58.40", "the", "paper"]
+    assert float(lines[place + 2][0]) == pytest.approx(cell["value"] - 46.35, abs=0.006)
+    assert lines[place + 2][-1] == "difference"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["table9"], "table is 'table9'"),
+        (["--budget", "honst"], "did you mean 'honest'?"),
+        (["--data", "없는 폴더"], "'없는 폴더'"),
+        ([], "say --data DIR, or set SBERT_DATA"),
+    ],
+)
+def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said):
+    named = [] if not arguments or "--data" in arguments else ["--data", str(data)]
+    done = run(*arguments, *named, "-o", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert said in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_empty_folder_is_an_error_that_names_what_is_missing(tmp_path):
+    (tmp_path / "data").mkdir()
+    done = run("table1", "--data", str(tmp_path / "data"), "-o", str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: nothing of table1 can be measured")
+    assert not (tmp_path / "out").exists()

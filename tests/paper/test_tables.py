@@ -1,0 +1,101 @@
+"""The tables: every row and column of the paper that can be rebuilt, beside the paper's number."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sbert.paper.cells import Cells
+from sbert.paper.run import plan, run
+
+
+def table(name, settings):
+    return run(plan(name, settings).jobs, Cells(settings.out))
+
+
+def by_place(cells):
+    return {(cell.row, cell.column): cell for cell in cells}
+
+
+def sound(cells):
+    assert len(by_place(cells)) == len(cells)
+    for cell in cells:
+        assert math.isfinite(cell.value)
+        assert cell.low is None or cell.low <= cell.value + 1e-6 <= cell.high + 2e-6
+        assert cell.items > 0
+        assert cell.seconds > 0
+        assert cell.note
+    return by_place(cells)
+
+
+def test_table1(settings):
+    cells = sound(table("table1", settings()))
+    glove = cells["Avg. GloVe embeddings", "STS12"]
+    assert (glove.paper, glove.items, glove.note) == (55.14, 24, "glove.6B.100d.txt; aggregation all of 2 subsets")
+    assert len(glove.scatter) == 24
+    sbert = cells["SBERT-NLI", "STSb"]
+    assert sbert.paper == 77.03
+    assert sbert.note == "backbone bert, learning rate 4.8e-04, 48 NLI pairs; the paper's is SBERT-NLI-base"
+    assert cells["SBERT-NLI", "Avg"].paper == 74.89
+    assert cells["Avg. BERT embeddings", "Avg"].paper == 54.81
+    assert cells["all-MiniLM-L6-v2", "SICK-R"].paper is None
+    values = [cell.value for (row, column), cell in cells.items() if row == "BERT CLS-vector" and column != "Avg"]
+    assert cells["BERT CLS-vector", "Avg"].value == pytest.approx(sum(values) / 7)
+
+
+def test_table6(settings):
+    chosen = settings()
+    cells = sound(table("table6", chosen))
+    assert len(cells) == 13
+    assert {column for _, column in cells} == {"NLI", "STSb"}
+    assert all(cell.paper is not None for cell in cells.values())
+    assert cells["MEAN", "NLI"].value == cells["(u, v, |u-v|)", "NLI"].value  # one model, trained once
+    weights = {file.read_bytes() for file in (chosen.out / "models").glob("sbert-nli-*/model/model.safetensors")}
+    assert len(weights) == 9
+    assert cells["MAX", "STSb"].note == "backbone bert, learning rate 4.8e-04, 24 STSb pairs, one seed"
+
+
+def test_table2(settings):
+    cells = sound(table("table2", settings()))
+    assert cells["BERT-STSb", "Spearman"].paper == 84.30
+    assert cells["SBERT-NLI-STSb", "std"].paper == 0.17
+    assert cells["SBERT-STSb", "std"].value > 0
+    assert "mean over 2 seeds" in cells["BERT-NLI-STSb", "Spearman"].note
+    assert cells["Avg. GloVe embeddings", "Spearman"].paper == 58.02
+    assert "48 NLI pairs, then 24 of STSb" in cells["BERT-NLI-STSb", "Spearman"].note
+
+
+def test_table7(settings):
+    cells = sound(table("table7", settings()))
+    smart = cells["SBERT-base, smart batching", "CPU"]
+    assert smart.paper == 83
+    assert "batches of 32 in the order of length, padded to the longest" in smart.note
+    assert cells["Avg. GloVe embeddings", "CPU"].value > cells["InferSent", "CPU"].value
+    assert ("SBERT-base, no padding", "CPU") in cells
+
+
+def test_table5(settings):
+    cells = sound(table("table5", settings()))
+    assert cells["SBERT-NLI", "Avg"].paper == 87.41
+    assert (cells["BERT CLS-vector", "TREC"].paper, cells["BERT CLS-vector", "TREC"].items) == (91.4, 24)
+    assert "2 folds instead of 10" in cells["Avg. GloVe embeddings", "MR"].note
+
+
+def test_table4(settings):
+    cells = sound(table("table4", settings()))
+    assert cells["mean-vectors", "Accuracy"].paper == 65
+    assert cells["SBERT-WikiSec", "Accuracy"].paper == 80.42
+    assert cells["Dor et al.", "Accuracy"].paper == 74
+    assert cells["SBERT-WikiSec", "Accuracy"].note == (
+        "backbone bert, learning rate 4.8e-04, trained on 16 triplets; the paper's is SBERT-WikiSec-base; "
+        "self-built from WikiText-2, not the set of Dor et al. 2018"
+    )
+
+
+def test_table3(settings):
+    cells = sound(table("table3", settings()))
+    assert cells["tf-idf", "Pearson"].paper == 46.77
+    assert cells["SBERT-AFS, 2-fold cross-validation", "Spearman"].paper == 74.13
+    assert cells["BERT-AFS, cross-topic", "Pearson"].paper == 58.49
+    assert "stands in for AFS" in cells["BERT-AFS, cross-topic", "Pearson"].note
