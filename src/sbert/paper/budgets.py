@@ -39,7 +39,7 @@ class Budget:
 BUDGETS = {
     "quick": Budget(
         nli=4000,
-        stsb=2000,
+        stsb=1500,
         epochs=1,
         arguments=800,
         argument_folds=2,
@@ -49,7 +49,7 @@ BUDGETS = {
         transfer_folds=2,
         lstm=64,
         sentences=300,
-        seeds=(1, 2),
+        seeds=(1, 2, 3),
     ),
     "honest": Budget(
         nli=50_000,

@@ -96,7 +96,7 @@ def points(score: Score) -> tuple[tuple[float, float], ...]:
 
 
 def over_seeds(place: Place, values: Sequence[float], items: int, began: float, *notes: str) -> list[Cell]:
-    """The mean over several trainings or rounds, and how far one is from another."""
+    """The mean over several trainings, and how far one is from another."""
     from scipy.stats import t
 
     mean, count = float(np.mean(values)), len(values)
