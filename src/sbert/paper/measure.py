@@ -13,13 +13,13 @@ from sbert.evaluate.report import Score
 from sbert.evaluate.sections import Triples
 from sbert.evaluate.significance import Interval, interval
 from sbert.evaluate.sts import ScoredPairs
-from sbert.evaluate.tasks import Memory, Options, Scorer, Task
+from sbert.evaluate.tasks import Memory, Options, Task
 from sbert.evaluate.transfer import LabelledSplits
 from sbert.paper import sources
 from sbert.paper.cells import SCATTER, Cell, Job
 from sbert.paper.encoders import Encoders, Row
 from sbert.paper.numbers import number
-from sbert.types import IntArray
+from sbert.types import IntArray, Scorer
 
 T = TypeVar("T")
 
