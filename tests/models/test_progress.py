@@ -36,6 +36,13 @@ def test_a_log_line_every_half_minute(clock: Clock, caplog: pytest.LogCaptureFix
     ]
 
 
+def test_no_time_is_told_where_it_would_be_false(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO), Progress(7, "jobs", show=True, equal=False) as bar:
+        clock.now += 40
+        bar.add(2, "table1: 평균")
+    assert [record.message for record in caplog.records] == ["2 of 7 jobs; table1: 평균"]
+
+
 def test_silence_unless_asked(
     clock: Clock, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:

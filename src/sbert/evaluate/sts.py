@@ -154,7 +154,7 @@ def _sts(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:
     return Task(name, sources, score, ("encoder", "scorer"))
 
 
-_SICK_ROWS = "all 9927 rows, as MTEB"
+_SICK_ROWS = "all splits, as MTEB"
 _STSB = "STS benchmark, ixa2.si.ehu.eus/stswiki"
 _KORSTS, _KLUE = "KakaoBrain, KorNLUDatasets", "KLUE, klue-benchmark.com"
 

@@ -55,7 +55,7 @@ class Suite:
         measured = model if isinstance(model, Scorer) else Memory(model)
         scores: list[Score] = []
         missing: list[Missing] = []
-        with Progress(len(self.tasks), "tasks", show_progress_bar) as progress:
+        with Progress(len(self.tasks), "tasks", show_progress_bar, equal=False) as progress:
             for task in self.tasks:
                 outcome = task.run(measured, kind, folder, options)
                 if isinstance(outcome, Missing):

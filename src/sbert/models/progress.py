@@ -14,17 +14,18 @@ logger = logging.getLogger(__name__)
 
 
 class Progress:
-    """Counts things that cost about equally much each, such as tokens, so that the remaining time is true.
+    """Counts things, best such that cost about equally much each, as tokens do: then the remaining time is true.
 
     Args:
         total: how many there are.
         unit: what they are, in the plural.
         show: whether to show anything at all.
         done: how many of them lie behind already.
+        equal: whether each costs about as much as another; if not, no remaining time is told, as it would be false.
     """
 
-    def __init__(self, total: int, unit: str, show: bool, done: int = 0) -> None:
-        self._total, self._unit = total, unit
+    def __init__(self, total: int, unit: str, show: bool, done: int = 0, equal: bool = True) -> None:
+        self._total, self._unit, self._equal = total, unit, equal
         self._before = self._done = done
         self._start = self._logged = time.monotonic()
         self._log = show and not sys.stderr.isatty()
@@ -35,6 +36,7 @@ class Progress:
             disable=not show or self._log,
             initial=done,
             smoothing=0,
+            bar_format=None if equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
         )
 
     def __enter__(self) -> Progress:
@@ -53,6 +55,8 @@ class Progress:
         now = time.monotonic()
         if self._log and now - self._logged >= _LOG_EVERY_SECONDS:
             self._logged = now
-            remaining = (now - self._start) * (self._total - self._done) / (self._done - self._before)
-            so_far = f"{self._done:,} of {self._total:,} {self._unit}, {remaining:.0f} s to go"
+            so_far = f"{self._done:,} of {self._total:,} {self._unit}"
+            if self._equal:
+                remaining = (now - self._start) * (self._total - self._done) / (self._done - self._before)
+                so_far += f", {remaining:.0f} s to go"
             logger.info("%s", f"{so_far}; {note}" if note else so_far)

@@ -50,7 +50,7 @@ def jobs(table: str, settings: Settings) -> list[Job]:
 def run(jobs: Sequence[Job], cells: Cells, show_progress_bar: bool = False) -> list[Cell]:
     """All cells, in the order of the jobs and with the averages; finished jobs are not done again."""
     done = sum(cells.done(job.key) is not None for job in jobs)
-    with Progress(len(jobs), "jobs", show_progress_bar, done=done) as progress:
+    with Progress(len(jobs), "jobs", show_progress_bar, done=done, equal=False) as progress:
         for job in jobs:
             if cells.done(job.key) is None:
                 cells.add(job.key, job.run())
