@@ -11,7 +11,6 @@ import gzip
 import itertools
 import tempfile
 from collections import defaultdict
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
