@@ -33,7 +33,7 @@ def bi(_folder: Path) -> tuple[Any, Any]:
 
 def poly(_folder: Path) -> tuple[Any, Any]:
     """Sixty-four codes of the one text, a vector of the other."""
-    return PolyEncoder.from_pretrained(), losses.poly_scores(losses.bce)
+    return PolyEncoder.from_pretrained(), losses.poly_scores(losses.cosent_scores)
 
 
 def cross(_folder: Path) -> tuple[Any, Any]:

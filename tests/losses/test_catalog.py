@@ -36,6 +36,7 @@ FUNCTIONS = {
     "rank-net": losses.rank_net,
     "list-net": losses.list_net,
     "lambda": losses.lambda_rank,
+    "poly-nce": losses.poly_nce,
 }
 BI, CROSS = ([name for name, each in OBJECTIVES.items() if kind in each.kinds] for kind in ("bi", "cross"))
 
@@ -197,9 +198,13 @@ def test_check_shape_and_the_loss_of_scores_agree_on_the_columns(name):
 
 
 def test_every_kind_has_its_own():
-    assert CROSS == ["margin-mse", "mse", "bce", "cross-entropy", "rank-net", "list-net", "lambda"]
-    assert set(BI) | set(CROSS) == set(OBJECTIVES)
-    assert set(BI) & set(CROSS) == {"margin-mse"}
+    assert CROSS == ["cosent", "margin-mse", "mse", "bce", "cross-entropy", "rank-net", "list-net", "lambda"]
+    poly = {name for name, objective in OBJECTIVES.items() if "poly" in objective.kinds}
+    assert poly == {*CROSS, "poly-nce"} - {"cross-entropy"}
+    assert {*BI, *CROSS, "poly-nce"} == set(OBJECTIVES)
+    assert set(BI) & set(CROSS) == {"cosent", "margin-mse"}
+    assert make("mse", {}, dim=4, kind="poly").keywords["loss"].func is losses.mse
+    assert make("poly-nce", {}, dim=4, kind="poly").func is losses.poly_nce
     assert make("margin-mse", {}, dim=4).func is losses.margin_mse
     assert make("margin-mse", {}, dim=4, kind="cross").func is losses.margin_mse_scores
 
@@ -207,12 +212,14 @@ def test_every_kind_has_its_own():
 def test_a_loss_of_another_kind_says_what_to_choose():
     with pytest.raises(BadInput) as error:
         check_shape("cosine", 2, "score", "cross")
-    assert str(error.value) == "cosine is for bi-encoders; for a cross-encoder choose mse, bce"
+    assert str(error.value) == "cosine is for bi-encoders; for a cross-encoder choose cosent, mse, bce"
     with pytest.raises(
-        BadInput, match=r"a cross-encoder choose margin-mse, mse, bce, cross-entropy, rank-net, list-net,"
+        BadInput, match=r"a cross-encoder choose cosent, margin-mse, mse, bce, cross-entropy, rank-net, list-net,"
     ):
         check_shape("info-nce", 2, None, "cross")
-    with pytest.raises(BadInput, match=r"^mse is for cross-encoders; for a bi-encoder choose softmax, cosine, "):
+    with pytest.raises(
+        BadInput, match=r"^mse is for cross-encoders and poly-encoders; for a bi-encoder choose softmax, cosine, "
+    ):
         make("mse", {}, dim=4)
     with pytest.raises(
         BadInput, match=r"^mse got two text columns and a class, .*; what was got suits cross-entropy$"

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from sbert import losses
 from sbert.errors import BadInput
 
-PAIRS = {"mse": losses.mse, "bce": losses.bce}
+PAIRS = {"mse": losses.mse, "bce": losses.bce, "cosent_scores": losses.cosent_scores}
 LISTS = {
     "margin_mse_scores": losses.margin_mse_scores,
     "rank_net": losses.rank_net,

@@ -382,7 +382,7 @@ def test_a_poly_encoder_of_scores(run):
     base = ["data.train=['sts.tsv']", "data.dev=sts.tsv", "model.kind=poly", "model.codes=first"]
     trainer = assemble(run(*base))
     assert (trainer.model.codes, trainer.metric) == (None, "spearman")
-    assert trainer.losses[0].keywords["loss"].func is losses.bce
+    assert trainer.losses[0].keywords["loss"].func is losses.cosent_scores
     trainer.train()
     assert load("runs/a").codes is None
     named = assemble(run("data.train=['sts.tsv']", "loss.name=mse", "model.name=runs/a"))  # it is one already

@@ -9,7 +9,16 @@ from sbert.losses.objectives import OBJECTIVES, Objective
 from sbert.losses.pairs import angle, cosent, cosine_mse
 from sbert.losses.poly import poly_nce, poly_scores
 from sbert.losses.ranking import info_nce
-from sbert.losses.scores import bce, cross_entropy, lambda_rank, list_net, margin_mse_scores, mse, rank_net
+from sbert.losses.scores import (
+    bce,
+    cosent_scores,
+    cross_entropy,
+    lambda_rank,
+    list_net,
+    margin_mse_scores,
+    mse,
+    rank_net,
+)
 from sbert.losses.softmax import SoftmaxClassifier
 from sbert.losses.triplets import batch_all, batch_hard, batch_semi_hard, triplet
 
@@ -29,6 +38,7 @@ __all__ = [
     "check_shape",
     "contrastive",
     "cosent",
+    "cosent_scores",
     "cosine_mse",
     "cross_entropy",
     "embedding_mse",

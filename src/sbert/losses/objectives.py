@@ -12,7 +12,16 @@ from sbert.losses.distill import embedding_mse, kl, margin_mse
 from sbert.losses.pairs import angle, cosent, cosine_mse
 from sbert.losses.poly import poly_nce
 from sbert.losses.ranking import info_nce
-from sbert.losses.scores import bce, cross_entropy, lambda_rank, list_net, margin_mse_scores, mse, rank_net
+from sbert.losses.scores import (
+    bce,
+    cosent_scores,
+    cross_entropy,
+    lambda_rank,
+    list_net,
+    margin_mse_scores,
+    mse,
+    rank_net,
+)
 from sbert.losses.softmax import SoftmaxClassifier
 from sbert.losses.triplets import batch_all, batch_hard, batch_semi_hard, triplet
 from sbert.types import Kind, LabelKind
@@ -102,6 +111,8 @@ _ALL = (
         "score",
         "sentence1, sentence2, score",
         "order the cosines as the scores are ordered",
+        ("bi", "cross", "poly"),
+        cosent_scores,
     ),
     Objective(
         "angle",

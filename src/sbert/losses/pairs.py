@@ -39,7 +39,7 @@ def cosent(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale:
     tensor(1.3133)
     """
     u, v = columns("cosent", embeddings, 2, 2)
-    return _misordered(pairwise(u, v, "cosine"), row_labels("cosent", labels, len(u)), scale)
+    return out_of_order(pairwise(u, v, "cosine"), row_labels("cosent", labels, len(u)), scale)
 
 
 def angle(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale: float = 20.0) -> Tensor:
@@ -54,10 +54,10 @@ def angle(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale: 
     tensor(0.3711)
     """
     u, v = columns("angle", embeddings, 2, 2)
-    return _misordered(_angle_similarity(u, v), row_labels("angle", labels, len(u)), scale)
+    return out_of_order(_angle_similarity(u, v), row_labels("angle", labels, len(u)), scale)
 
 
-def _misordered(scores: Tensor, labels: Tensor, scale: float) -> Tensor:
+def out_of_order(scores: Tensor, labels: Tensor, scale: float) -> Tensor:
     """(B,), (B,) -> scalar: a smooth maximum of how far any lower-labelled pair outscores a higher-labelled one."""
     above_zero("scale", scale)
     excess = scale * (scores[None, :] - scores[:, None])  # (B, B): by how much pair j outscores pair i

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from sbert.errors import BadInput
 from sbert.losses.inputs import given, row_labels
+from sbert.losses.pairs import out_of_order
 
 
 def mse(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
@@ -40,6 +41,19 @@ def bce(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     """
     logits = _single("bce", scores)
     return F.binary_cross_entropy_with_logits(logits, row_labels("bce", labels, len(logits)).to(logits))
+
+
+def cosent_scores(scores: Sequence[Tensor], labels: Tensor | None = None, *, scale: float = 1.0) -> Tensor:
+    """CoSENT of scores: ``log(1 + sum(exp(scale * (s_j - s_i))))`` over all rows i, j with ``label_i > label_j``.
+
+    Inputs: one pair, one label of the model; labels (B,), of which only the order counts.
+    Use it for graded pairs where scores have no scale of their own, such as a poly-encoder's dot products.
+
+    >>> cosent_scores([torch.tensor([[7.0], [6.0]])], torch.tensor([0.0, 1.0]))  # the wrong way round: log(1 + e)
+    tensor(1.3133)
+    """
+    logits = _single("cosent_scores", scores)
+    return out_of_order(logits, row_labels("cosent_scores", labels, len(logits)), scale)
 
 
 def cross_entropy(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:

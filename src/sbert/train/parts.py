@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _USUAL: dict[Kind, dict[LabelKind, str]] = {
     "bi": {},
     "cross": {"score": "mse", "binary": "mse", "class": "cross-entropy"},
-    "poly": {"none": "poly-nce", "score": "bce", "binary": "bce"},
+    "poly": {"none": "poly-nce", "score": "cosent", "binary": "bce"},
 }
 """With which loss a kind of model learns from a kind of label unless told."""
 _CANDIDATES = 20
