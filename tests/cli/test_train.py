@@ -216,7 +216,7 @@ def test_a_cross_encoder_needs_its_kind_and_no_loss(base, tiny_folder):
     assert "starts with a new head: score" in result.stderr
     rows = [json.loads(line) for line in sbert("predict", "runs/교차", "쌍.tsv").stdout.splitlines()]
     assert [row["sentence1"] for row in rows] == [pair[0] for pair in PAIRS]
-    assert "쌍.tsv: cosine is for bi-encoders; for a cross-encoder choose mse, bce" in failure(
+    assert "쌍.tsv: cosine is for bi-encoders; for a cross-encoder choose cosent, mse, bce" in failure(
         *base, "--kind", "cross"
     )
     assert "model.kind is 'crss'" in failure(*bare, "--kind", "crss")

@@ -245,7 +245,9 @@ def test_the_kind_is_what_the_folder_holds(run):
     assert isinstance(again, CrossEncoder)
     first = CrossEncoder.from_pretrained("runs/cross")
     assert torch.equal(again.head.projection.weight, first.head.projection.weight)  # no new head
-    with pytest.raises(BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a cross-encoder choose mse, bce"):
+    with pytest.raises(
+        BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a cross-encoder choose cosent, mse, bce"
+    ):
         assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross"))
     with pytest.raises(BadInput, match=r"the labels contradiction, entailment, neutral, but the loss reads one score"):
         assemble(run("data.train=['sts.tsv']", "model.name=runs/cross"))
@@ -393,7 +395,9 @@ def test_what_a_poly_encoder_has_no_use_for(run):
     base = ["data.train=['sts.tsv']", "model.kind=poly"]
     with pytest.raises(BadInput, match=r"^model\.pooling is for bi-encoders, but a poly-encoder"):
         assemble(run(*base, "model.pooling=cls"))
-    with pytest.raises(BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a poly-encoder choose mse, bce"):
+    with pytest.raises(
+        BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a poly-encoder choose cosent, mse, bce"
+    ):
         assemble(run(*base, "loss.name=cosine"))
     with pytest.raises(BadInput, match=r"^model\.num_codes, codes and towers are for poly-encoders, but the kind is"):
         run("data.train=['sts.tsv']", "model.kind=cross", "model.num_codes=3")
