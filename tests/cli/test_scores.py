@@ -365,3 +365,17 @@ def test_what_is_labelled_is_kept(corpus, cross, bi, monkeypatch):
     lines = Path("은.tsv").read_text("utf-8").splitlines()
     assert lines == Path("다시.tsv").read_text("utf-8").splitlines()
     assert len(read_anew) == 2 * (len(lines) - 1) - 8  # the second time all, the first time all but two windows
+
+
+def test_nothing_is_written_over_what_is_read(folder, cross):
+    before = Path("쌍.jsonl").read_bytes()
+    for verb in ("predict", "distill"):
+        assert "'쌍.jsonl' is the input, which it would replace" in failure(verb, cross, "쌍.jsonl", "-o", "쌍.jsonl")
+    assert Path("쌍.jsonl").read_bytes() == before
+    assert "'-' is standard input, which can be read only once" in failure("predict", cross, "-", "-o", "a.tsv")
+    assert "'.' is a folder, but a file is needed here" in failure("predict", cross, ".", "-o", "a.tsv")
+
+
+def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
+    assert "there is no folder ./없음" in failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", "./없음")
+    assert not Path("은.tsv.parts").exists()

@@ -253,3 +253,13 @@ class TestSelfCheck:
 def test_loading_with_another_length(tiny_folder: Callable[[str], Path]) -> None:
     assert BiEncoder.from_pretrained(tiny_folder("roberta"), max_seq_length=9).max_seq_length == 9
     assert Backbone.from_pretrained(tiny_folder("roberta"), max_seq_length=9).tokenizer.max_length == 9
+
+
+def test_rank(bundled):
+    texts = ["기차가 늦는다.", "A man is eating.", "A cat sleeps.", "A man is eating."]
+    hits = bundled.rank("Someone has a meal.", texts, top_k=3)
+    scores = bundled.similarity(bundled.encode(["Someone has a meal."]), bundled.encode(texts))[0]
+    assert [hit.id for hit in hits[:2]] == [1, 3]
+    assert all(hit == (hit.id, scores[hit.id], texts[hit.id]) for hit in hits)
+    with pytest.raises(BadInput, match="top_k is 0"):
+        bundled.rank("a", ["b"], top_k=0)

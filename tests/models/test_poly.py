@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from sentence_transformers import SentenceTransformer
 
-from sbert import Backbone, BiEncoder, Dense, PolyEncoder
+from sbert import Backbone, BiEncoder, CrossEncoder, Dense, PolyEncoder
 from sbert.errors import BadInput, BadModel, BadOption, TextTooLong
 from sbert.nn.heads import Normalize
 
@@ -88,6 +88,9 @@ class TestScores:
         assert [hit.score for hit in hits] == sorted(scores.tolist(), reverse=True)[:7]
         assert all(hit == (hit.id, scores[hit.id], texts[hit.id]) for hit in hits)
         assert [hit.id for hit in model.rank("cat", ["개", "개", "개"])] == [0, 1, 2]
+        assert model.score(model.encode_query(texts[0]).tolist(), model.encode_document(texts).tolist()).tolist() == (
+            scores.tolist()
+        )
 
     @settings(max_examples=15, deadline=None)
     @given(pairs=st.lists(st.tuples(phrases, phrases), min_size=1, max_size=12), data=st.data())
@@ -208,6 +211,16 @@ class TestRefusals:
         for wrong in ((codes, vectors[0]), (codes[..., :3], vectors), (codes[0, 0], vectors)):
             with pytest.raises(BadInput, match="take them from encode_query and encode_document"):
                 model.score(*wrong)
+
+    def test_one_text_is_no_list_of_letters(self, model, bundled):
+        for each in (model, bundled):
+            with pytest.raises(BadInput, match="got one text, but several are read here"):
+                each.rank("비", "눈이 온다")
+
+    def test_a_poly_encoder_is_no_cross_encoder(self, tiny_folder, tmp_path):
+        PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=2).save_pretrained(tmp_path / "m")
+        with pytest.raises(BadModel, match=r"holds a PolyEncoder, .*; load it with PolyEncoder\.from_pretrained"):
+            CrossEncoder.from_pretrained(tmp_path / "m")
 
     def test_wrong_texts(self, model, caplog):
         with pytest.raises(BadInput, match="row 1 has 3 texts, but a pair has two"):

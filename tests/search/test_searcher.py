@@ -35,7 +35,7 @@ def test_without_a_reranker_the_short_list_is_the_result(bundled, texts):
     expected = semantic_search(bundled.encode(QUERY), bundled.encode(texts), 7)[0]
     assert [(hit.id, hit.text) for hit in found.hits] == [(hit.id, texts[hit.id]) for hit in expected]
     np.testing.assert_allclose([hit.score for hit in found.hits], [hit.score for hit in expected])
-    assert (found.candidates, found.seconds.rerank < found.seconds.encode) == (0, True)
+    assert (found.candidates, found.seconds.rerank) == (0, 0.0)
 
 
 def test_a_cross_encoder_orders_the_short_list(bundled, cross, texts):
@@ -91,6 +91,23 @@ def test_nothing_is_added_by_halves(bundled):
     with pytest.raises(BadInput, match="k is 0 and candidates 100"):
         searcher.search("비", k=0)
     assert (len(searcher), searcher.ids) == (1, ["비"])
+
+
+def test_numbers_that_are_taken_are_left_out(bundled):
+    searcher = Searcher(bundled)
+    searcher.add(["비가 온다."], ids=[1])
+    searcher.add(["눈이 온다.", "Rain."])
+    assert searcher.ids == [1, 2, 3]
+
+
+def test_models_of_the_wrong_kind(bundled, cross, poly):
+    for wrong in (cross, poly, "all-MiniLM-L6-v2", None):
+        with pytest.raises(BadInput, match="a short list is found by vectors; pass a BiEncoder, or the documents of"):
+            Searcher(wrong)
+    with pytest.raises(BadInput, match="the re-ranker is a str, but must be able to rank"):
+        Searcher(bundled, "cross")
+    with pytest.raises(BadInput, match="the query is a list, but must be one text"):
+        Searcher(bundled).search(["비", "눈"])
 
 
 def test_a_model_of_classes_cannot_order(bundled, tiny_classifier, texts):

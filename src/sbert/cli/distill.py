@@ -5,16 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sbert.cli import output, show, tables
-from sbert.cli.options import AnyModel, Columns, Json
+from sbert.cli.options import AnyModel, Columns, Json, names
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
+    from sbert.models.bi import BiEncoder
     from sbert.models.cross import CrossEncoder
     from sbert.train.label import Workplace
     from sbert.types import FloatArray
@@ -43,22 +45,25 @@ def distill(
     from sbert.data.rows import scan
 
     output.check_output(out, tables.SUFFIXES)
-    rows = scan(source, columns.split(",") if columns else None)
+    output.check_other(out, source)
+    rows = scan(source, names(columns))
     if len(rows.columns) > 2:
         output.check_output(out, (".jsonl", ".parquet"))  # the others have no lists of scores
     tables.check_fields(out, ((row.where, row.texts) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
+    from sbert.models.bi import BiEncoder
     from sbert.train import label
 
     model = label.teacher(teacher)
     place = label.Workplace(out.with_name(f"{out.name}.parts"))
     facts = {"columns": list(rows.columns), **label.fingerprint(model, (row.texts for row in rows))}
-    mined = {"retriever": retriever, "neighbours": neighbours} if texts else {}
+    encoder = BiEncoder.from_pretrained(retriever) if texts else None
+    mined = {"retriever": label.weights_of(encoder), "neighbours": neighbours} if encoder else {}
     start = time.perf_counter()
     try:
         with place.opened(facts | mined):
-            examples = _paired(texts, place, retriever, neighbours) if texts else [row.texts for row in rows]
+            examples = _paired(texts, place, encoder, neighbours) if encoder else [row.texts for row in rows]
             _label(model, examples, out, place)
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
@@ -75,12 +80,11 @@ def _single_texts(rows: Rows) -> list[str]:
     return texts
 
 
-def _paired(texts: list[str], place: Workplace, retriever: str | None, neighbours: int) -> list[tuple[str, ...]]:
+def _paired(texts: list[str], place: Workplace, encoder: BiEncoder, neighbours: int) -> list[tuple[str, ...]]:
     """Pairs of texts that are near each other."""
-    from sbert.models.bi import BiEncoder
     from sbert.train.label import near_pairs
 
-    pairs = place.once("pairs", lambda: near_pairs(BiEncoder.from_pretrained(retriever), texts, neighbours))
+    pairs = place.once("pairs", lambda: near_pairs(encoder, texts, neighbours))
     return [(texts[first], texts[second]) for first, second in pairs.tolist()]
 
 
@@ -110,6 +114,5 @@ def _report(count: int, columns: int, out: Path, seconds: float, json: bool) -> 
         show.as_json({"output": str(out), "rows": count, "seconds": round(seconds, 3)})
         return
     loss = "margin-mse" if columns > 2 else "cosine"
-    show.note(
-        f"{count:,} rows in {seconds:.1f} s -> {out}; learn from it: sbert train --data {out} --loss {loss} -o ..."
-    )
+    learn = f"sbert train --data {quote(str(out))} --loss {loss} -o ..."
+    show.note(f"{count:,} rows in {seconds:.1f} s -> {out}; learn from it: {learn}")

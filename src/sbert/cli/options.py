@@ -26,6 +26,13 @@ AnyModel = Annotated[
 Columns = Annotated[
     str | None, typer.Option(help="Fields that hold the texts, such as a,b; their usual names unless named.")
 ]
+
+
+def names(columns: str | None) -> list[str] | None:
+    """What ``--columns`` names, blanks around the commas or not."""
+    return [name.strip() for name in columns.split(",")] if columns else None
+
+
 Column = Annotated[
     str | None,
     typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),

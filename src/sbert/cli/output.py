@@ -38,6 +38,12 @@ def check_output(path: Path, suffixes: Collection[str]) -> None:
         raise BadInput(f"cannot write {str(path)!r}: {error.strerror} ({str(target.parent)!r})") from None
 
 
+def check_other(path: Path, source: str) -> None:
+    """Refuse to write over what is being read."""
+    if path.exists() and Path(source).exists() and path.samefile(source):
+        raise BadInput(f"the output {str(path)!r} is the input, which it would replace; name another one")
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name when the block ends, and leaves no trace where the block fails."""

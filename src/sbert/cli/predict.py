@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from sbert.cli import output, show, tables
-from sbert.cli.options import AnyModel, Columns, Json
+from sbert.cli.options import AnyModel, Columns, Json, names
 from sbert.errors import BadInput, check_option
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def predict(
     check_option("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, tables.SUFFIXES)
-    rows = scan(source, columns.split(",") if columns else None)
+        output.check_other(out, source)
+    rows = scan(source, names(columns))
     _check_pairs(rows)
 
     from sbert.models.load import load

@@ -38,6 +38,9 @@ def format_of(path: str, formats: Sequence[str] = FORMATS) -> str:
     >>> format_of("snli_1.0_train.jsonl.gz")
     'jsonl'
     """
+    if path == "-" or Path(path).is_dir():
+        what = "standard input, which can be read only once" if path == "-" else "a folder"
+        raise BadInput(f"{path!r} is {what}, but a file is needed here; name one")
     lower = Path(path.lower())
     packed = lower.suffix == ".gz"
     suffix = lower.with_suffix("").suffix if packed else lower.suffix

@@ -13,7 +13,7 @@ from torch import nn
 from sbert.errors import BadModel
 from sbert.hub.card import cross_card
 from sbert.hub.files import read_json, read_object, whole_folder, write_json
-from sbert.hub.kind import CROSS, MODULES, SETTINGS, kind_of, versions, way_to_load
+from sbert.hub.kind import BI, CROSS, MODULES, POLY, POLY_FOLDER, SETTINGS, kind_of, versions, way_to_load
 from sbert.hub.modules import damaged, weights_path
 from sbert.hub.parts import CrossParts
 from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
@@ -61,6 +61,8 @@ _OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transforme
 def read_cross(folder: Path, new_labels: int = 1, seed: int = 0) -> CrossParts:
     """The cross-encoder in ``folder``; a bare encoder gets a new head of so many labels, drawn from ``seed``."""
     kind = kind_of(folder)
+    if kind == BI and (folder / POLY_FOLDER).is_dir():
+        kind = POLY
     if kind is not None and kind != CROSS:
         raise BadModel(
             f"{folder} holds a {kind}, but a {CROSS} or a bare encoder is expected; {way_to_load(kind)}, or put a new "

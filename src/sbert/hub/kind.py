@@ -16,7 +16,8 @@ SETTINGS = "config_sentence_transformers.json"
 POLY_FOLDER = "poly"
 BI, CROSS, WORDS = "SentenceTransformer", "CrossEncoder", "WordEncoder"
 _KINDS: dict[str, Kind] = {BI: "bi", CROSS: "cross"}
-_CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder"}
+POLY = "PolyEncoder"
+_CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder", POLY: "PolyEncoder"}
 
 
 def kind_of(folder: Path) -> str | None:

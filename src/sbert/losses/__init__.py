@@ -1,6 +1,6 @@
 """TENSORS -> SCALAR: each loss a pure function of embeddings, or of scores, and labels. None ever sees a model."""
 
-from sbert.losses.catalog import accepted_shapes, check_shape, make, suitable
+from sbert.losses.catalog import accepted_shapes, check_shape, make, shape, suitable
 from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum
 from sbert.losses.contrastive import contrastive, online_contrastive
 from sbert.losses.distances import Distance
@@ -55,6 +55,7 @@ __all__ = [
     "poly_nce",
     "poly_scores",
     "rank_net",
+    "shape",
     "suitable",
     "triplet",
     "weighted_sum",

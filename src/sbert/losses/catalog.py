@@ -82,9 +82,18 @@ def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind
     check_option("label_kind", label, _LABELS)
     others = suitable(text_columns, label, kind)
     if not _find(name, kind, others).reads(text_columns, label):
-        got = f"{count(text_columns)} and {_LABELS[label]}"
+        got = shape(text_columns, label)
         hint = f"; what was got suits {', '.join(others)}" if others else ""
         raise BadInput(f"{name} got {got}, but reads {accepted_shapes(name)}{hint}")
+
+
+def shape(text_columns: int, label_kind: LabelKind) -> str:
+    """So many text columns and such a label, in words.
+
+    >>> shape(2, "class")
+    'two text columns and a class'
+    """
+    return f"{count(text_columns)} and {_LABELS[label_kind]}"
 
 
 def suitable(text_columns: int, label_kind: LabelKind, kind: Kind = "bi") -> list[str]:

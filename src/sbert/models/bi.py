@@ -14,14 +14,14 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import finish, merge_windows
+from sbert.models.finish import best, finish, merge_windows
 from sbert.models.run import best_device, run
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
 from sbert.nn.pooling import POOLINGS, pool
 from sbert.nn.quantize import ranges_of
 from sbert.text import Tokens, check_texts
-from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Pooling, Precision, Similarity
+from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -275,6 +275,18 @@ class BiEncoder(nn.Module):
     def similarity_pairwise(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
         """(N, D), (N, D) -> (N,): row i with row i, by the model's own measure."""
         return similarity_.pairwise(_tensor(a), _tensor(b), self.similarity_fn_name).numpy()
+
+    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
+        """The documents, most similar first; of those that score alike, the earlier one.
+
+        Args:
+            query: what is looked for.
+            documents: their places in this order are the hits' ids.
+            top_k: at most so many hits; all unless given.
+        """
+        texts = check_texts(documents)
+        scores = self.similarity(self.encode_query([query]), self.encode_document(texts))[0]
+        return best(scores, scores, texts, top_k)
 
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
         """Learn each dimension's range from a sample of your corpus, for ``precision="int8"`` and ``"uint8"``.

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, check_option
 from sbert.models.backbone import Backbone, cut_at
+from sbert.models.finish import best
 from sbert.models.run import best_device, run
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
@@ -174,14 +175,10 @@ class CrossEncoder(nn.Module):
         """
         if len(self.labels) > 1:
             raise BadInput(f"rank needs a model of one label, but this has {len(self.labels)}; use predict")
-        if top_k is not None and top_k < 1:
-            raise BadInput(f"top_k is {top_k}, but must be at least 1")
         texts = check_texts(documents)
         # By logits: the sigmoid rounds the best to 1 and makes them equal.
         logits = self.predict([(query, text) for text in texts], output="logit")
-        order = np.argsort(-logits, kind="stable")[:top_k]
-        scores = _on_scale(logits[order, None], self.scale)[:, 0].tolist()
-        return [Hit(int(place), score, texts[place]) for place, score in zip(order, scores, strict=True)]
+        return best(logits, _on_scale(logits[:, None], self.scale)[:, 0], texts, top_k)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a folder that loads here and, as it is, in sentence-transformers; whole or not at all."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 
@@ -9,7 +11,7 @@ from sbert.errors import BadInput
 from sbert.nn import heads
 from sbert.nn.quantize import quantize
 from sbert.text import Tokens
-from sbert.types import Array, FloatArray, Precision
+from sbert.types import Array, FloatArray, Hit, Precision
 
 
 def merge_windows(vectors: FloatArray, tokens: Tokens, unit_length: bool) -> FloatArray:
@@ -40,6 +42,14 @@ def finish(
     if normalize_embeddings:
         vectors = normalize(vectors)
     return quantize(np.ascontiguousarray(vectors), precision, ranges)
+
+
+def best(order: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int | None) -> list[Hit]:
+    """The texts by their places, those highest in ``order`` first and of equal ones the earlier, with their scores."""
+    if top_k is not None and top_k < 1:
+        raise BadInput(f"top_k is {top_k}, but must be at least 1")
+    places = np.argsort(-order, kind="stable")[:top_k]
+    return [Hit(int(place), float(scores[place]), texts[place]) for place in places]
 
 
 def normalize(vectors: FloatArray) -> FloatArray:

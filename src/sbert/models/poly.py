@@ -19,6 +19,7 @@ from sbert import hub
 from sbert.errors import BadInput, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
+from sbert.models.finish import best
 from sbert.models.run import best_device, run
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
@@ -229,6 +230,7 @@ class PolyEncoder(nn.Module):
 
         A score depends on its query and its document alone, to the bit.
         """
+        codes, vectors = np.asarray(codes), np.asarray(vectors)
         many = codes if codes.ndim == 3 else codes[None]
         size = self._transformer.facts.hidden_size
         if vectors.ndim != 2 or many.ndim != 3 or {many.shape[-1], vectors.shape[-1]} != {size}:
@@ -273,12 +275,9 @@ class PolyEncoder(nn.Module):
             documents: their places in this order are the hits' ids.
             top_k: at most so many hits; all unless given.
         """
-        if top_k is not None and top_k < 1:
-            raise BadInput(f"top_k is {top_k}, but must be at least 1")
         texts = check_texts(documents)
         scores = self.predict([(query, text) for text in texts])
-        order = np.argsort(-scores, kind="stable")[:top_k]
-        return [Hit(int(place), float(scores[place]), texts[place]) for place in order]
+        return best(scores, scores, texts, top_k)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a folder that loads here, and whose documents load as a bi-encoder in sentence-transformers too."""
@@ -324,5 +323,5 @@ def _take(batch: Batch, rows: list[int]) -> Batch:
 
 def _at_least(rows: FloatArray, number: int) -> FloatArray:
     """``rows``, repeated until there are so many."""
-    copies = 1 if len(rows) == 0 else math.ceil(number / len(rows))
-    return np.tile(np.asarray(rows, np.float32), (max(copies, 1), 1))
+    copies = math.ceil(number / len(rows)) if len(rows) else 1
+    return np.tile(np.asarray(rows, np.float32), (copies, 1))

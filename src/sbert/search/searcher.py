@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -21,6 +22,7 @@ CANDIDATES = 100
 """How long the short list is unless given."""
 
 
+@runtime_checkable
 class Retriever(Protocol):
     """What finds the short list: a bi-encoder."""
 
@@ -35,6 +37,7 @@ class Retriever(Protocol):
         ...
 
 
+@runtime_checkable
 class Reranker(Protocol):
     """What puts the short list in order: a cross-encoder or a poly-encoder."""
 
@@ -98,7 +101,17 @@ class Searcher:
     """
 
     def __init__(self, model: Retriever, reranker: Reranker | None = None) -> None:
-        self.model, self.reranker = model, reranker
+        if not isinstance(model, Retriever):
+            raise BadInput(
+                f"the model is a {type(model).__name__}, but a short list is found by vectors; pass a BiEncoder, or "
+                "the documents of a PolyEncoder"
+            )
+        if reranker is not None and not isinstance(reranker, Reranker):
+            raise BadInput(
+                f"the re-ranker is a {type(reranker).__name__}, but must be able to rank; pass a CrossEncoder or a "
+                "PolyEncoder"
+            )
+        self._model, self._reranker = model, reranker
         self.ids: list[int | str] = []
         self.texts: list[str] = []
         self._known: set[int | str] = set()
@@ -110,16 +123,22 @@ class Searcher:
         return len(self.texts)
 
     def add(self, texts: Iterable[str], ids: Iterable[int | str] | None = None) -> None:
-        """Add texts; their ids are their places unless given. Either all are added or, where one is wrong, none."""
+        """Add texts: all of them or, where one is wrong, none.
+
+        Args:
+            texts: what can be found.
+            ids: what to call them; their places, or the next free numbers, unless given.
+        """
         new = [texts] if isinstance(texts, str) else list(texts)
-        named: list[int | str] = [*range(len(self), len(self) + len(new))] if ids is None else [*ids]
+        free = (place for place in count(len(self)) if place not in self._known)
+        named: list[int | str] = [*(islice(free, len(new)) if ids is None else ids)]
         self._check_ids(named, len(new))
         if not new:
             return
-        vectors = self.model.encode_document(new)
-        if isinstance(self.reranker, ByVectors):
-            same = getattr(self.reranker, "documents", None) is self.model
-            self._read.append(vectors if same else self.reranker.encode_document(new))
+        vectors = self._model.encode_document(new)
+        if isinstance(self._reranker, ByVectors):
+            same = getattr(self._reranker, "documents", None) is self._model
+            self._read.append(vectors if same else self._reranker.encode_document(new))
         self._vectors.append(vectors)
         self.texts += new
         self.ids += named
@@ -135,34 +154,37 @@ class Searcher:
         """
         if k < 1 or candidates < 1:
             raise BadInput(f"k is {k} and candidates {candidates}, but both must be at least 1")
+        if not isinstance(query, str):
+            raise BadInput(f"the query is a {type(query).__name__}, but must be one text; search for one at a time")
         began = time.perf_counter()
-        vector = self.model.encode_query(query)
+        vector = self._model.encode_query(query)
         encoded = time.perf_counter()
-        short = self._retrieve(vector, k if self.reranker is None else max(k, candidates))
+        short = self._retrieve(vector, k if self._reranker is None else max(k, candidates))
         retrieved = time.perf_counter()
-        places = short if self.reranker is None else self._rerank(query, short, k)
-        seconds = Seconds(encoded - began, retrieved - encoded, time.perf_counter() - retrieved)
+        places = short if self._reranker is None else self._rerank(query, short, k)
+        reranked = retrieved if self._reranker is None else time.perf_counter()
+        seconds = Seconds(encoded - began, retrieved - encoded, reranked - retrieved)
         hits = [Hit(self.ids[place], score, self.texts[place]) for place, score in places]
-        return Found(hits, 0 if self.reranker is None else len(short), seconds)
+        return Found(hits, 0 if self._reranker is None else len(short), seconds)
 
     def _retrieve(self, vector: Array, k: int) -> list[tuple[int, float]]:
         """Places and scores, best first."""
         if not self.texts:
             return []
         self._vectors = _joined(self._vectors)
-        nearest = semantic_search(vector, self._vectors[0], k, self.model.similarity_fn_name)[0]
+        nearest = semantic_search(vector, self._vectors[0], k, self._model.similarity_fn_name)[0]
         return [(int(hit.id), hit.score) for hit in nearest]
 
     def _rerank(self, query: str, short: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:
         places = [place for place, _ in short]
         if not places:
             return []
-        assert self.reranker is not None
-        if not isinstance(self.reranker, ByVectors):
-            ranked = self.reranker.rank(query, [self.texts[place] for place in places], k)
+        assert self._reranker is not None
+        if not isinstance(self._reranker, ByVectors):
+            ranked = self._reranker.rank(query, [self.texts[place] for place in places], k)
             return [(places[int(hit.id)], hit.score) for hit in ranked]
         self._read = _joined(self._read)
-        scores = self.reranker.score(self.reranker.encode_query(query), self._read[0][places])
+        scores = self._reranker.score(self._reranker.encode_query(query), self._read[0][places])
         return [(places[best], float(scores[best])) for best in np.argsort(-scores, kind="stable")[:k]]
 
     def _check_ids(self, ids: list[int | str], texts: int) -> None:

@@ -208,6 +208,8 @@ def check_texts(sentences: Iterable[str]) -> list[str]:
     """
     if isinstance(sentences, bytes) or not isinstance(sentences, Iterable):
         raise BadInput(f"got {type(sentences).__name__}, but a text or a sequence of texts is needed")
+    if isinstance(sentences, str):
+        raise BadInput("got one text, but several are read here, and its letters are none; put it in a list")
     texts = list(sentences)
     for row, text in enumerate(texts):
         if not isinstance(text, str):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from sbert.errors import BadInput, CannotResume
 from sbert.models.bi import BiEncoder
@@ -65,7 +66,10 @@ class Workplace:
         record = self.folder / "work.json"
         with journal.occupied(self.folder):
             if record.is_file():
-                kept = json.loads(record.read_text(encoding="utf-8"))
+                try:
+                    kept = json.loads(record.read_text(encoding="utf-8"))
+                except ValueError as error:
+                    raise CannotResume(f"{record} is damaged ({error}); remove {self.folder}") from None
                 if changed := [name for name in facts if kept.get(name) != facts[name]]:
                     raise CannotResume(
                         f"{self.folder} keeps the work of another command, of which {', '.join(changed)} differ; "
@@ -120,10 +124,16 @@ def _scores(model: CrossEncoder, window: Sequence[Texts], output: Output) -> Flo
 
 def fingerprint(model: CrossEncoder, rows: Iterable[Texts]) -> dict[str, Any]:
     """What decides the scores and how they are kept: checksums of the teacher and of all texts, rows of a window."""
-    weights, texts = hashlib.sha256(), hashlib.sha256()
-    for name, tensor in model.state_dict().items():
-        weights.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
-    weights.update(f"{model.scale} {model.max_seq_length}".encode())
+    texts = hashlib.sha256()
     for row in rows:
         texts.update(json.dumps(list(row)).encode())
-    return {"teacher": weights.hexdigest()[:16], "texts": texts.hexdigest()[:16], "window": WINDOW}
+    teacher = f"{weights_of(model)} {model.scale} {model.max_seq_length}"
+    return {"teacher": teacher, "texts": texts.hexdigest()[:16], "window": WINDOW}
+
+
+def weights_of(model: nn.Module) -> str:
+    """A checksum of all weights."""
+    digest = hashlib.sha256()
+    for name, tensor in model.state_dict().items():
+        digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -60,8 +60,13 @@ def _usual(columns: Columns, kind: Kind) -> str:
     if columns.label_kind in _USUAL[kind]:
         return _USUAL[kind][columns.label_kind]
     fitting = losses.suitable(len(columns.texts), columns.label_kind, kind)
-    hint = f", such as {', '.join(fitting)}, which {columns.name} suits" if fitting else ""
-    raise BadInput(f"the loss has no name, but a {kind}-encoder needs one{hint}; set loss.name")
+    if not fitting:
+        got = losses.shape(len(columns.texts), columns.label_kind)
+        raise BadInput(f"{columns.name} has {got}, from which no loss of a {kind}-encoder learns; take other data")
+    raise BadInput(
+        f"the loss has no name, but a {kind}-encoder needs one, such as {', '.join(fitting)}, which {columns.name} "
+        "suits; set loss.name, or --loss"
+    )
 
 
 def classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ...]:
