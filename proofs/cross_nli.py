@@ -1,7 +1,11 @@
-"""The embedded model as a cross-encoder for inference: SNLI, three labels, one epoch of a part of its training set."""
+"""The embedded model as a cross-encoder for inference: SNLI, three labels, one epoch of a part of its training set.
+
+With a folder as argument, work that was stopped goes on there.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -36,7 +40,7 @@ def accuracy(model: CrossEncoder, data: Columns) -> float:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as place:
-        model = trained(Path(place))
+        model = trained(Path(sys.argv[1] if len(sys.argv) > 1 else place) / "snli")
     score = accuracy(model, snli("test"))
     print(f"SNLI test: {score:.2f} after {ROWS:,} training pairs")
     finish("prove-cross-nli", {"cross_snli_accuracy": (score, 75.0)}, {"rows": ROWS})
