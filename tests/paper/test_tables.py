@@ -11,7 +11,9 @@ from sbert.paper.run import plan, run
 
 
 def table(name, settings):
-    return run(plan(name, settings).jobs, Cells(settings.out))
+    cells, missing = run(plan(name, settings).jobs, Cells(settings.out))
+    assert not missing
+    return cells
 
 
 def by_place(cells):
