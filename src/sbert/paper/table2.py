@@ -61,7 +61,7 @@ def _row(encoders: Encoders, name: str, new: New, trained_on: str, start: str) -
     if encoders.bare.family == "SRoBERTa":
         name = name.replace("BERT", "RoBERTa")
     seeds = encoders.limits.seeds
-    note = f"{encoders.bare.trained_note}, {trained_on}; mean over {len(seeds)} seeds"
+    note = f"{encoders.bare.trained_note}, {trained_on}; mean over {counted(seeds, 'seed')}"
 
     def load() -> Iterator[Model]:
         return (encoders.graded(name.lower(), new, start, encoders.stsb, seed) for seed in seeds)
@@ -77,4 +77,4 @@ def _job(encoders: Encoders, row: Row, paths: list[Path]) -> Job:
         return measure.over_seeds(measure.Place("table2", row, "Spearman"), values, len(pairs), cut_note)
 
     key = encoders.key("table2", row, "Spearman", paths)
-    return Job(key, f"table2: {row.name}, {len(encoders.limits.seeds)} seeds", run)
+    return Job(key, f"table2: {row.name}, {counted(encoders.limits.seeds, 'seed')}", run)
