@@ -21,6 +21,7 @@ from sbert.evaluate.tasks import similarities
 SOURCE = Path(__file__).parents[2] / "src"
 KOREAN = ["한 남자가 기타를 친다", "한 여자가 노래한다", "고양이가 잔다", "비가 온다", "<b>책</b>을 읽는다"]
 ENGLISH = ["A man plays a guitar", "A woman sings", "The cat sleeps", "It rains", "She reads a book"]
+TEXTS = [*KOREAN, *ENGLISH, *(f"{korean}: {english}" for korean, english in zip(KOREAN, ENGLISH, strict=True))]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +50,7 @@ def data(pairs, tmp_path_factory) -> Path:
     rows = zip(pairs.gold.tolist(), pairs.first, pairs.second, strict=True)
     lines = ["split\tscore\tsentence1\tsentence2", *(f"test\t{c}\t{a}\t{b}" for c, a, b in rows)]
     (folder / "stsb.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    (folder / "문장.txt").write_text("\n".join([*KOREAN, *ENGLISH, KOREAN[0]]) + "\n", "utf-8")
+    (folder / "문장.txt").write_text("\n".join([KOREAN[0], *TEXTS]) + "\n", "utf-8")
     return folder
 
 
@@ -70,12 +71,14 @@ def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
     assert score["p_value"] == pytest.approx(expected.p_value)
     assert [task["task"] for task in said["missing"]] == ["sts12", "sts13", "sts14", "sts15", "sts16", "sick_r"]
 
-    texts = [*KOREAN, *ENGLISH]
-    moved = drift(bundled.encode(texts), tiny.encode(texts))
-    assert said["drift"]["texts"] == len(texts)  # the text that was there twice counts once
+    moved = drift(bundled.encode(TEXTS), tiny.encode(TEXTS))
+    assert said["drift"]["texts"] == len(TEXTS)  # the text that was there twice counts once
     assert said["drift"]["cosine"] is None  # 384 and 32 numbers
     assert said["drift"]["nearest_changed"] == pytest.approx(moved.nearest_changed)
-    assert said["drift"]["worst"][0]["text"] == texts[moved.worst(1)[0]]
+    lines = [KOREAN[0], *TEXTS]
+    worst = said["drift"]["worst"]
+    assert worst[0]["text"] == TEXTS[moved.worst(1)[0]]
+    assert [found["row"] for found in worst] == [lines.index(found["text"]) for found in worst]
     html = page.read_text("utf-8")
     assert "&lt;b&gt;책&lt;/b&gt;을 읽는다" in html
     assert "<b>책" not in html
@@ -87,8 +90,8 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
     done = run(model, model, "--texts", str(data / "문장.txt"), "--report", str(page))
     assert done.returncode == 0, done.stderr
     assert "cosine of 1.0000 on average" in done.stdout
-    assert "Of 10 texts 0.0% have another nearest text; of the 9 nearest, 0.0% are others." in done.stdout
-    assert KOREAN[0] in done.stdout
+    assert "Of 15 texts 0.0% have another nearest text; of the 10 nearest, 0.0% are others." in done.stdout
+    assert "moved furthest" not in done.stdout + page.read_text("utf-8")
     assert page.read_text("utf-8").count("<rect") == 20
 
     done = run(model, model, "--data", str(data))
@@ -99,17 +102,17 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "code"),
     [
-        (["--suite", "st"], "did you mean 'sts'?"),
-        (["--texts", "없음.txt"], "없음.txt"),
-        (["--report", "out.md"], "must end in .html"),
+        (["--suite", "st", "--texts", "없음.txt"], "did you mean 'sts'?", 2),
+        (["--texts", "없음.txt"], "없음.txt", 1),
+        (["--report", "out.md"], "must end in .html", 1),
     ],
 )
-def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said):
+def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
     model = str(tiny_folder("bert"))
     done = run(model, model, "--data", str(data), *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
 
@@ -119,3 +122,27 @@ def test_a_reader_of_pairs_has_no_vectors(tiny_folder, tiny_classifier, data):
     done = run(str(tiny_folder("bert")), cross, "--texts", str(data / "문장.txt"))
     assert done.returncode == 1
     assert "CrossEncoder, but --texts needs models that give a vector a text" in done.stderr
+
+
+def test_a_model_that_is_not_there_is_said_before_any_work(tiny_folder, data):
+    done = run(str(tiny_folder("bert")), "./없는 모형", "--texts", str(data / "문장.txt"), "--data", str(data))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1  # no progress of the first
+    assert "없는 모형" in done.stderr
+
+
+def test_texts_of_a_table(tiny_folder, data):
+    models = [str(tiny_folder(name)) for name in ("bert", "electra")]
+    done = run(*models, "--texts", str(data / "stsb.tsv"))
+    assert done.returncode == 1
+    assert "--column" in done.stderr
+    done = run(*models, "--texts", str(data / "stsb.tsv"), "--column", "sentence2")
+    assert done.returncode == 0, done.stderr
+    assert "texts that moved furthest" in done.stdout
+
+
+def test_nothing_measured_is_an_error(tiny_folder, tmp_path):
+    model = str(tiny_folder("bert"))
+    done = run(model, model, "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: nothing was measured")

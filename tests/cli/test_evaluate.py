@@ -129,19 +129,33 @@ def test_every_kind_of_model(tiny_folder, tiny_classifier, data, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "code"),
     [
-        (["--suite", "stss"], "did you mean 'sts'?"),
-        (["--aggregation", "max"], "--aggregation is 'max'"),
-        (["--data", "없는 폴더"], "no folder '없는 폴더'"),
-        (["--report", "out.pdf"], "must end in .html"),
-        (["--suite", "sections", "--download"], "the hub did not give the data set"),  # these tests are offline
-        ([], "say --data DIR, or set SBERT_DATA"),
+        (["--suite", "stss"], "did you mean 'sts'?", 2),
+        (["--aggregation", "max"], "--aggregation is 'max'", 2),
+        (["--data", "없는 폴더"], "no folder '없는 폴더'", 1),
+        (["--report", "out.pdf"], "must end in .html", 1),
+        (["--suite", "sections", "--download"], "the hub did not give the data set", 1),  # these tests are offline
+        ([], "say --data DIR, or set SBERT_DATA", 1),
     ],
 )
-def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said):
+def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
     named = [] if not arguments or "--data" in arguments else ["--data", str(data)]
     done = run(str(tiny_folder("bert")), *named, *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
+
+
+def test_nothing_measured_is_an_error_and_an_average_says_of_how_many(tiny_folder, data, tmp_path):
+    (tmp_path / "비었다").mkdir()
+    done = run(str(tiny_folder("bert")), "--data", str(tmp_path / "비었다"))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("error: nothing was measured")
+    assert "--download fetches" in done.stderr
+
+    (tmp_path / "stsb.tsv").write_bytes((data / "stsb.tsv").read_bytes())
+    (tmp_path / "sts12.tsv").write_bytes((data / "stsb.tsv").read_bytes())
+    done = run(str(tiny_folder("bert")), "--data", str(tmp_path))
+    assert done.returncode == 0
+    assert "of 2 of 7 tasks" in done.stdout

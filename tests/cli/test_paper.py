@@ -100,18 +100,18 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "code"),
     [
-        (["table9"], "table is 'table9'"),
-        (["--budget", "honst"], "did you mean 'honest'?"),
-        (["--data", "없는 폴더"], "'없는 폴더'"),
-        ([], "say --data DIR, or set SBERT_DATA"),
+        (["table9"], "TABLE is 'table9'", 2),
+        (["--budget", "honst"], "did you mean 'honest'?", 2),
+        (["--data", "없는 폴더"], "'없는 폴더'", 1),
+        ([], "say --data DIR, or set SBERT_DATA", 1),
     ],
 )
-def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said):
+def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said, code):
     named = [] if not arguments or "--data" in arguments else ["--data", str(data)]
     done = run(*arguments, *named, "-o", str(tmp_path / "out"))
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
     assert not (tmp_path / "out").exists()

@@ -211,7 +211,7 @@ def test_what_is_missing_is_named_and_the_rest_runs(tmp_path):
     sts = dict(SUITES["sts"].run(Words(), tmp_path).missing)["sts12"]
     assert "STS12-en-test/STS.input.MSRpar.txt" in sts
     assert "and 6 more (SemEval 2012, as SentEval names them)" in sts
-    assert "mteb/sts12-sts/test (the hub's mteb/sts12-sts, which download() fetches)" in sts
+    assert "mteb/sts12-sts/test (the hub's mteb/sts12-sts, which sbert evaluate --download fetches)" in sts
 
 
 def test_half_of_a_published_set_is_missing(tmp_path):
@@ -281,8 +281,26 @@ def test_a_real_cross_encoder(tmp_path, tiny_classifier):
     right = [name == gold for name, (*_, gold) in zip(predicted, NLI, strict=True)]
     assert score.value == pytest.approx(100 * np.mean(right))
     nameless = CrossEncoder.from_pretrained(folder, labels=["a", "b", "c"])
-    with pytest.raises(BadInput, match=r"the model's labels are \['a', 'b', 'c'\], but klue_nli_dev needs entailment"):
-        only("korean", "klue_nli_dev", tmp_path, nameless)
+    (missing,) = SUITES["korean"].only("klue_nli_dev").run(nameless, tmp_path).missing
+    assert "the model's labels are ['a', 'b', 'c'], but klue_nli_dev needs entailment" in missing.reason
+
+
+def test_one_bad_set_does_not_end_the_others(tmp_path):
+    sts_table(tmp_path / "korsts.tsv")
+    sts_table(tmp_path / "klue_sts.tsv", split="dev", pairs=PAIRS[:1])
+    report = SUITES["korean"].run(Words(), tmp_path)
+    assert [score.task for score in report.scores] == ["korsts_test"]
+    reason = dict(report.missing)["klue_sts_dev"]
+    assert reason.startswith(f"{tmp_path / 'klue_sts.tsv'}: got 1 predictions")
+    assert report.averaged == "1 of 6 tasks"
+
+
+def test_points_are_few_and_of_spearman_alone():
+    gold = np.arange(1001.0)
+    points = Score("stsb", "spearman", 100.0, 1001, "", gold / 2, gold).points()
+    assert 300 < len(points) <= 400
+    assert all(predicted == gold / 2 for gold, predicted in points)
+    assert Score("mr", "accuracy", 100.0, 2, "", np.array(["1"]), np.array(["1"])).points() == ()
 
 
 def test_refused(tmp_path):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,21 +19,22 @@ from hypothesis import strategies as st
 import sbert
 from sbert.errors import BadInput, BadOption
 from sbert.paper import budgets
+from sbert.paper.bare import Bare
 from sbert.paper.cells import Cell, Cells, Job
 from sbert.paper.numbers import number, numbers
-from sbert.paper.run import jobs, plan, run
+from sbert.paper.run import plan, run
 
-CELL = Cell("table1", "문장", "STSb", 77.1, 75.0, 79.0, 1379, 0.5, "뜻\n둘", None, ((5.0, 0.9), (0.0, -0.1)))
+CELL = Cell("table1", "문장", "STSb", 77.1, 75.0, 79.0, 1379, "뜻\n둘", None, ((5.0, 0.9), (0.0, -0.1)))
 PROGRAM = """
 import sys
 from pathlib import Path
 from sbert.paper.budgets import Settings
 from sbert.paper.cells import Cells
-from sbert.paper.run import jobs, run
+from sbert.paper.run import plan, run
 
 data, out, backbone = sys.argv[1:]
 settings = Settings(data=Path(data), out=Path(out), backbone=backbone)
-run(jobs("table6", settings), Cells(settings.out))
+run(plan("table6", settings).jobs, Cells(settings.out))
 """
 
 
@@ -60,8 +63,9 @@ def test_half_a_line_is_dropped_and_the_next_starts_anew(tmp_path_factory, cut):
 def test_a_finished_job_is_not_done_again(tmp_path):
     calls = []
     work = [Job(key, key, lambda key=key: calls.append(key) or [replace(CELL, row=key)]) for key in ("a", "b")]
-    first = run(work[:1], Cells(tmp_path))
-    assert run(work, Cells(tmp_path)) == [*first, replace(CELL, row="b")]
+    (first,), _ = run(work[:1], Cells(tmp_path))
+    (again, second), _ = run(work, Cells(tmp_path))
+    assert (again, replace(second, seconds=0.0)) == (first, replace(CELL, row="b"))
     assert calls == ["a", "b"]
 
 
@@ -81,26 +85,27 @@ def test_a_killed_run_goes_on(settings, tmp_path):
         assert process.wait() == -signal.SIGKILL
     kept = path.read_bytes()
     kept = kept[: kept.rfind(b"\n") + 1]
-    work = jobs("table6", chosen)
+    work = plan("table6", chosen).jobs
     assert 2 <= kept.count(b"\n") < len(work)
-    found = run(work, Cells(chosen.out))
+    found, _ = run(work, Cells(chosen.out))
     assert path.read_bytes().startswith(kept)
     assert len(found) == 13
     untouched = replace(chosen, out=tmp_path / "at once")
-    again = run(jobs("table6", untouched), Cells(untouched.out))
+    again, _ = run(plan("table6", untouched).jobs, Cells(untouched.out))
     assert [(cell.row, cell.value) for cell in again] == [(cell.row, cell.value) for cell in found]
 
 
 def test_keys_name_what_a_cell_depends_on(settings, tiny_folder, data, tmp_path, monkeypatch):
     def keys(chosen):
-        found = [job.key for name in ("table1", "table6", "table7") for job in jobs(name, chosen)]
+        found = [job.key for name in ("table1", "table6", "table7") for job in plan(name, chosen).jobs]
         assert len(set(found)) == len(found)
         return found
 
     before = keys(settings())
     assert keys(settings(out=tmp_path / "elsewhere")) == before
     other = str(tiny_folder("electra"))
-    assert not set(before) & set(keys(settings(backbone=other)))
+    without_backbone = {key for key in before if re.match(r"table\d/(Avg. GloVe|InferSent|Universal|all-Mini)", key)}
+    assert set(before) & set(keys(settings(backbone=other))) == without_backbone
     assert not set(before) & set(keys(settings(budget="honest")))
     assert not set(before) & set(keys(settings(seeds=(7,))))
     monkeypatch.setitem(budgets.BUDGETS, "quick", replace(budgets.BUDGETS["quick"], test=7))
@@ -108,7 +113,7 @@ def test_keys_name_what_a_cell_depends_on(settings, tiny_folder, data, tmp_path,
 
 
 def test_models_by_name_have_rows_of_their_own(settings, tiny_folder):
-    labels = [job.label for job in jobs("table1", settings(models=(str(tiny_folder("electra")),)))]
+    labels = [job.label for job in plan("table1", settings(models=(str(tiny_folder("electra")),))).jobs]
     assert "table1: electra, STS12" in labels
     assert "table1: all-MiniLM-L6-v2, STS12" in labels
 
@@ -141,3 +146,118 @@ def test_the_papers_numbers():
 def test_the_numbers_are_those_that_were_handed_over(shared_data):
     ours = Path(sbert.__file__).parent / "paper" / "numbers.tsv"
     assert ours.read_bytes() == (shared_data.parent / "paper_tables.tsv").read_bytes()
+
+
+def copied(data, folder):
+    """The data where a test may change them."""
+    shutil.copytree(data, folder)
+    return folder
+
+
+def swapped(path):
+    """Other content of the same size."""
+    content = path.read_text("utf-8")
+    other = content.replace("sleeps", "SLEEPS").replace(" 0.", " 1.")
+    assert len(other) == len(content)
+    assert other != content
+    path.write_text(other, "utf-8")
+
+
+def names(jobs):
+    """Keys by label: (table and row, column)."""
+    return {job.label: job.key for job in jobs}
+
+
+@pytest.mark.parametrize(
+    ("file", "changed", "same"),
+    [
+        ("stsb.tsv", "table2: Avg. BERT embeddings, Spearman", None),
+        ("snli.tsv", "table2: SBERT-NLI, Spearman", "table2: SBERT-STSb, 3 seeds"),
+        ("snli.tsv", "table2: SBERT-NLI-STSb, 3 seeds", "table2: Avg. GloVe embeddings, Spearman"),
+        ("glove.6B.100d.txt", "table2: InferSent - GloVe, Spearman", "table2: SBERT-NLI, Spearman"),
+    ],
+)
+def test_other_content_of_the_same_size_is_measured_again(settings, data, tmp_path, file, changed, same):
+    folder = copied(data, tmp_path / "data")
+    before = names(plan("table2", settings(data=folder)).jobs)
+    assert names(plan("table2", settings()).jobs) == before  # a copy is the same data
+    swapped(folder / file)
+    after = names(plan("table2", settings(data=folder)).jobs)
+    assert before[changed] != after[changed]
+    assert same is None or before[same] == after[same]
+
+
+def test_a_model_that_starts_from_another_is_trained_again(settings, data, tmp_path):
+    folder, chosen = copied(data, tmp_path / "data"), settings(seeds=(1,))
+
+    def trained(row):
+        jobs = [job for job in plan("table2", replace(chosen, data=folder)).jobs if row in job.label]
+        run(jobs, Cells(chosen.out))
+        return {path.name for path in (chosen.out / "models").iterdir()}
+
+    first = trained(": SBERT-NLI-STSb")
+    assert trained(": SBERT-NLI-STSb") == first
+    swapped(folder / "snli.tsv")
+    assert len(trained(": SBERT-NLI-STSb")) == 2 * len(first)
+    before = trained("InferSent")
+    swapped(folder / "glove.6B.100d.txt")
+    assert len(trained("InferSent") - before) == 1
+
+
+def test_models_are_told_apart_by_as_much_of_their_names_as_it_takes(settings, tiny_folder, tmp_path):
+    for name in ("cross/model", "poly/model", "mm"):
+        shutil.copytree(tiny_folder("bert"), tmp_path / name)
+    given = tuple(f"{tmp_path}/{name}" for name in ("cross/model", "poly/model", "mm/", "mm"))
+    found = [
+        label for label in names(plan("table4", settings(models=given)).jobs) if "model" in label or "mm" in label
+    ]
+    assert found == [f"table4: {name}, Accuracy" for name in ("cross/model", "poly/model", "mm")]
+
+
+def test_a_reader_of_pairs_is_missing_where_vectors_are_needed(settings, tiny_classifier):
+    cross = tiny_classifier("bert", 1)
+    found = plan("table4", settings(models=(str(cross),)))
+    assert not any(cross.name in job.label for job in found.jobs)
+    assert any(line.startswith(f"{cross.name} on Accuracy: needs a model of another kind") for line in found.missing)
+
+
+def test_without_its_backbone_the_rest_goes_on(settings):
+    found = plan("all", settings(backbone="./없는 뼈대"))
+    rows = {(job.label.partition(":")[0], job.label.partition(": ")[2].rpartition(", ")[0]) for job in found.jobs}
+    for row in (
+        ("table1", "Avg. GloVe embeddings"),
+        ("table2", "InferSent - GloVe"),
+        ("table4", "Dor et al."),
+        ("table5", "all-MiniLM-L6-v2"),
+        ("table7", "InferSent"),
+    ):
+        assert row in rows
+    (line,) = (line for line in found.missing if "없는 뼈대" in line)
+    for row in ("Avg. BERT embeddings", "SBERT-NLI", "BERT-NLI-STSb", "SBERT-AFS, cross-topic", "SBERT-WikiSec"):
+        assert row in line.partition(" there is no folder")[0]
+
+
+def test_a_job_that_fails_is_missing_and_the_others_go_on(tmp_path):
+    def fail():
+        raise BadInput("무엇이 틀렸다")
+
+    work = [Job("a", "table1: 가", fail), Job("b", "table1: 나", lambda: [CELL, CELL])]
+    cells, missing = run(work, Cells(tmp_path))
+    assert missing == ["table1: 가: 무엇이 틀렸다"]
+    assert len(cells) == 2
+    assert Cells(tmp_path).done("a") is None
+
+
+def test_seconds_are_counted_once_with_training(tmp_path):
+    work = [Job("a", "가", lambda: time.sleep(0.05) or [CELL, replace(CELL, column="std")])]
+    (first, second), _ = run(work, Cells(tmp_path))
+    assert first.seconds == second.seconds
+    assert 0.05 <= first.seconds + second.seconds < 0.5
+
+
+def test_what_a_backbone_is_called_follows_from_what_it_is(tiny_folder, tmp_path):
+    folder = tmp_path / "roberta-large" / "mine"
+    shutil.copytree(tiny_folder("bert"), folder)
+    assert (Bare(str(folder)).family, Bare(str(folder)).size) == ("SBERT", "base")
+    shutil.copytree(tiny_folder("xlm-roberta"), tmp_path / "mine")
+    assert Bare(str(tmp_path / "mine")).family == "SRoBERTa"

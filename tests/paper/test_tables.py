@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
+import shutil
 
+import numpy as np
 import pytest
 
+from sbert.evaluate.certainty import interval_of
+from sbert.evaluate.report import Score
+from sbert.paper import measure
 from sbert.paper.cells import Cells
+from sbert.paper.encoders import Row
+from sbert.paper.machine import cpu_name
 from sbert.paper.run import plan, run
 
 
 def table(name, settings):
-    return run(plan(name, settings).jobs, Cells(settings.out))
+    cells, missing = run(plan(name, settings).jobs, Cells(settings.out))
+    assert not missing
+    return cells
 
 
 def by_place(cells):
@@ -40,6 +49,8 @@ def test_table1(settings):
     assert cells["SBERT-NLI", "Avg"].paper == 74.89
     assert cells["Avg. BERT embeddings", "Avg"].paper == 54.81
     assert cells["all-MiniLM-L6-v2", "SICK-R"].paper is None
+    assert cells["all-MiniLM-L6-v2", "Avg"].paper is None
+    assert cells["all-MiniLM-L6-v2", "STSb"].note == "as it is"
     values = [cell.value for (row, column), cell in cells.items() if row == "BERT CLS-vector" and column != "Avg"]
     assert cells["BERT CLS-vector", "Avg"].value == pytest.approx(sum(values) / 7)
 
@@ -70,6 +81,7 @@ def test_table7(settings):
     cells = sound(table("table7", settings()))
     smart = cells["SBERT-base, smart batching", "CPU"]
     assert smart.paper == 83
+    assert cpu_name() in smart.note
     assert "batches of 32 in the order of length, padded to the longest" in smart.note
     assert cells["Avg. GloVe embeddings", "CPU"].value > cells["InferSent", "CPU"].value
     assert cells["SBERT-base, no padding", "CPU"].paper is None
@@ -100,3 +112,25 @@ def test_table3(settings):
     assert cells["SBERT-AFS, 2-fold cross-validation", "Spearman"].paper == 74.13
     assert cells["BERT-AFS, cross-topic", "Pearson"].paper == 58.49
     assert "stands in for AFS" in cells["BERT-AFS, cross-topic", "Pearson"].note
+
+
+def test_one_topic_costs_the_rows_across_topics_alone(settings, data, tmp_path):
+    shutil.copytree(data, tmp_path / "data")
+    path = tmp_path / "data" / "ukp_aspect.tsv"
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "사형" not in line and "총기" not in line), "utf-8")
+    chosen = settings(data=tmp_path / "data")
+    work = [job for job in plan("table3", chosen).jobs if "tf-idf" in job.label or "SBERT-AFS, cross" in job.label]
+    cells, missing = run(work, Cells(chosen.out))
+    assert {found.row for found in cells} == {"tf-idf"}
+    assert missing == [
+        "table3: SBERT-AFS, cross-topic: there are 3 folds of 1 topics, but there must be at least 2, of one each"
+    ]
+
+
+def test_a_pearson_has_the_interval_of_a_pearson():
+    rng = np.random.default_rng(0)
+    gold = rng.normal(size=80) ** 3
+    score = Score("arguments", "pearson_cosine", 50.0, 80, "", gold + rng.normal(size=80), gold)
+    found = measure.cell(measure.Place("table3", Row("가", "", "", lambda: None), "Pearson"), score)
+    assert (found.low, found.high) == interval_of(score)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.evaluate import measure, number
-from sbert.cli.options import AnyModel, DataFolder, HtmlReport, Json, SuiteName, data_folder
+from sbert.cli.evaluate import measure, number, suite_names
+from sbert.cli.options import AnyModel, Column, DataFolder, HtmlReport, Json, SuiteName, data_folder
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sbert.evaluate.significance import Comparison
 
 _SURE, _WORST = 0.05, 10
+_STILL = 0.99995
+"""A cosine that is 1.0000 to the reader is that of a text that did not move."""
 
 
 class Line(NamedTuple):
@@ -43,6 +45,8 @@ class Moved(NamedTuple):
     """The same texts in both models."""
 
     texts: list[str]
+    rows: list[int]
+    """Where each text first stands in the file, from 0."""
     drift: Drift
 
 
@@ -53,6 +57,7 @@ def compare(
     texts: Annotated[
         Path | None, typer.Option("--texts", metavar="FILE", help="Texts whose vectors are compared.")
     ] = None,
+    column: Column = None,
     data: DataFolder = None,
     report: HtmlReport = None,
     json: Json = False,
@@ -65,24 +70,39 @@ def compare(
     folder = data_folder(data) if wanted else None
     if report is not None:
         output.check_output(report, (".html",))
-    moved = None if texts is None else _drift(first, second, texts)
-    lines, missing = ([], []) if folder is None or wanted is None else _scores(first, second, wanted, folder)
+    suites = suite_names(wanted) if wanted else []
+    _check_models(first, second, vectors=texts is not None)
+    moved = None if texts is None else _drift(first, second, texts, column)
+    lines, missing = ([], []) if folder is None else _scores(first, second, suites, folder)
     if report is not None:
         with output.whole(report) as file:
             file.write(_page(first, second, lines, missing, moved).encode())
     if json:
         show.as_json(_as_json(first, second, lines, missing, moved))
-        return
-    _print(first, second, lines, missing, moved)
-    if report is not None:
-        show.note(f"report -> {report}")
+    else:
+        _print(first, second, lines, missing, moved)
+        if report is not None:
+            show.note(f"report -> {report}")
+    if not lines and moved is None:
+        raise BadInput(f"nothing was measured with what is in {folder}; see docs/suites.md for the files")
 
 
-def _scores(first: str, second: str, suite: str, folder: Path) -> tuple[list[Line], list[Missing]]:
+def _check_models(first: str, second: str, vectors: bool) -> None:
+    """Whether both are there, and give vectors where that is asked for: said before anything is measured."""
+    from sbert import hub
+    from sbert.models.load import CLASSES
+
+    for name in (first, second):
+        kind = hub.known_kind(hub.resolve(name)) or "bi"
+        if vectors and kind != "bi":
+            raise BadInput(f"{name} is a {CLASSES[kind].__name__}, but --texts needs models that give a vector a text")
+
+
+def _scores(first: str, second: str, suites: list[str], folder: Path) -> tuple[list[Line], list[Missing]]:
     """Every score that both models have; the rest is missing for the reason of whichever lacks it."""
     from sbert.evaluate.certainty import compare_scores
 
-    ours, theirs = measure(first, suite, folder), measure(second, suite, folder)
+    ours, theirs = measure(first, suites, folder), measure(second, suites, folder)
     others = {_key(score): score for score in _all(theirs)}
     lines = [
         Line(score, others[_key(score)], compare_scores(score, others[_key(score)]))
@@ -103,21 +123,18 @@ def _key(score: Score) -> tuple[str, str]:
     return score.task, score.metric.removesuffix("_cosine")
 
 
-def _drift(first: str, second: str, source: Path) -> Moved:
+def _drift(first: str, second: str, source: Path, column: str | None) -> Moved:
     from sbert.evaluate.drift import drift
     from sbert.models.bi import BiEncoder
-    from sbert.models.load import load
 
-    texts = list(dict.fromkeys(files.read(str(source)).texts))  # a text and its copy have no order
+    rows: dict[str, int] = {}
+    for row, text in enumerate(files.read(str(source), column).texts):
+        rows.setdefault(text, row)  # a text and its copy have no order
+    texts = list(rows)
     if len(texts) < 2:
-        raise BadInput(f"{source} has {len(texts)} different texts, but neighbours need at least two")
-    vectors = []
-    for name in (first, second):
-        model = load(name)
-        if not isinstance(model, BiEncoder):
-            raise BadInput(f"{name} is a {type(model).__name__}, but --texts needs models that give a vector a text")
-        vectors.append(model.encode(texts, show_progress_bar=True))
-    return Moved(texts, drift(*vectors))
+        raise BadInput(f"{source} has the same text in every row, but neighbours need at least two different ones")
+    vectors = (BiEncoder.from_pretrained(name).encode(texts, show_progress_bar=True) for name in (first, second))
+    return Moved(texts, list(rows.values()), drift(*vectors))
 
 
 def _row(line: Line) -> list[str]:
@@ -140,8 +157,8 @@ def _print(first: str, second: str, lines: list[Line], missing: list[Missing], m
     if moved is not None:
         for sentence in _sentences(moved):
             print(sentence)
-        rows = [[*cells, show.one_line(text)] for *cells, text in _worst(moved)]
-        show.table(["row", "cosine", "changed", "texts that moved furthest"], rows)
+        if rows := [[*cells, show.one_line(text)] for *cells, text in _worst(moved)]:
+            show.table(["row", "cosine", "changed", "texts that moved furthest"], rows)
 
 
 def _sentences(moved: Moved) -> list[str]:
@@ -161,12 +178,21 @@ def _worst(moved: Moved) -> list[tuple[str, str, str, str]]:
     found = moved.drift
     return [
         (
-            str(row),
+            str(moved.rows[row]),
             "" if found.cosines is None else f"{found.cosines[row]:.4f}",
             f"{found.changed[row]:.0%}",
             moved.texts[row],
         )
+        for row in _furthest(found)
+    ]
+
+
+def _furthest(found: Drift) -> list[int]:
+    """The rows that moved furthest, without those that did not move."""
+    return [
+        row
         for row in found.worst(_WORST)
+        if found.changed[row] > 0 or (found.cosines is not None and found.cosines[row] < _STILL)
     ]
 
 
@@ -196,11 +222,12 @@ def _drift_as_json(moved: Moved) -> dict[str, Any]:
         cosine = {"mean": float(found.cosines.mean()), "histogram": {"low": low, "high": high, "counts": counts}}
     worst = [
         {
+            "row": moved.rows[row],
             "text": moved.texts[row],
             "cosine": None if found.cosines is None else float(found.cosines[row]),
             "changed": float(found.changed[row]),
         }
-        for row in found.worst(_WORST)
+        for row in _furthest(found)
     ]
     return {
         "texts": len(moved.texts),
@@ -238,9 +265,9 @@ def _page(first: str, second: str, lines: list[Line], missing: list[Missing], mo
         parts += ["<h2>Vectors</h2>", *map(sheet.paragraph, _sentences(moved))]
         if moved.drift.cosines is not None:
             parts.append(charts.histogram("Cosine of a text's two vectors", *moved.drift.histogram()))
-        rows = [[row, cosine, changed, escape(text)] for row, cosine, changed, text in _worst(moved)]
-        parts += [
-            "<h3>The texts that moved furthest</h3>",
-            sheet.table(["row", "cosine", "neighbours changed", "text"], rows, numbers=2),
-        ]
+        if rows := [[row, cosine, changed, escape(text)] for row, cosine, changed, text in _worst(moved)]:
+            parts += [
+                "<h3>The texts that moved furthest</h3>",
+                sheet.table(["row", "cosine", "neighbours changed", "text"], rows, numbers=2),
+            ]
     return sheet.page(f"{first} and {second}: what differs", parts)

@@ -15,6 +15,7 @@ import typer
 from sbert.cli import files, show
 from sbert.cli.options import Json, ModelArgument
 from sbert.errors import SbertError
+from sbert.paper.machine import cpu_name
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
@@ -91,7 +92,7 @@ def _machine() -> Finding:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     values = {
-        "cpu": _cpu_name(),
+        "cpu": cpu_name(),
         "cores": cores,
         "instructions": torch.backends.cpu.get_cpu_capability(),
         "threads": torch.get_num_threads(),
@@ -108,15 +109,6 @@ def _machine() -> Finding:
 
 def _yes(value: object) -> str:
     return "yes" if value else "no"
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine()
 
 
 def _reference(encoder: BiEncoder) -> Finding:

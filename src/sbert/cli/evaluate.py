@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from sbert.cli import output, show
-from sbert.cli.options import AnyModel, DataFolder, HtmlReport, Json, SuiteName, data_folder
-from sbert.errors import check_option
+from sbert.cli.options import AnyModel, DataFolder, HtmlReport, Json, SuiteName, check_value, data_folder
+from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.evaluate.report import Report, Score
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from sbert.evaluate.tasks import Aggregation
 
     Intervals = dict[Score, Interval | None]
-
-_POINTS = 400
 
 
 def evaluate(
@@ -43,8 +41,11 @@ def evaluate(
         output.check_output(report, (".html",))
     from sbert.evaluate.tasks import Aggregation
 
-    check_option("--aggregation", aggregation, get_args(Aggregation))
-    reports = measure(model, suite or "sts", folder, cast("Aggregation", aggregation), download)
+    check_value("--aggregation", aggregation, get_args(Aggregation))
+    names = suite_names(suite or "sts")
+    if download:
+        _download(names, folder)
+    reports = measure(model, names, folder, cast("Aggregation", aggregation))
     intervals = _intervals(reports)
     if report is not None:
         with output.whole(report) as file:
@@ -56,24 +57,33 @@ def evaluate(
             _print(found, intervals)
         if report is not None:
             show.note(f"report -> {report}")
+    if not any(found.scores for found in reports):
+        raise BadInput(f"nothing was measured with what is in {folder}; see docs/suites.md for the files")
 
 
-def measure(
-    name: str, suite: str, folder: Path, aggregation: Aggregation = "all", download: bool = False
-) -> list[Report]:
-    """What one suite, or each of all, says of a model."""
+def suite_names(asked: str) -> list[str]:
+    """One suite, or all."""
+    from sbert.evaluate.suites import SUITES
+
+    check_value("--suite", asked, (*SUITES, "all"))
+    return list(SUITES) if asked == "all" else [asked]
+
+
+def _download(names: list[str], folder: Path) -> None:
     from sbert.evaluate import suites
+
+    for name in names:
+        for path in suites.download(name, folder):
+            show.note(f"fetched {path}")
+
+
+def measure(name: str, suites: list[str], folder: Path, aggregation: Aggregation = "all") -> list[Report]:
+    """What each suite says of a model."""
+    from sbert.evaluate.suites import SUITES
     from sbert.models.load import load
 
-    check_option("--suite", suite, (*suites.SUITES, "all"))
-    names = list(suites.SUITES) if suite == "all" else [suite]
-    for wanted in names if download else ():
-        for path in suites.download(wanted, folder):
-            show.note(f"fetched {path}")
     model = load(name)
-    return [
-        suites.SUITES[wanted].run(model, folder, aggregation=aggregation, show_progress_bar=True) for wanted in names
-    ]
+    return [SUITES[suite].run(model, folder, aggregation=aggregation, show_progress_bar=True) for suite in suites]
 
 
 def _intervals(reports: list[Report]) -> Intervals:
@@ -95,7 +105,9 @@ def _print(report: Report, intervals: Intervals) -> None:
             for score in report.scores
         ]
         if len({score.task for score in report.scores}) > 1:
-            rows.append(["average", show.number(report.average), "", "", "of every task's first score"])
+            rows.append(
+                ["average", show.number(report.average), "", "", f"of {report.averaged}, each by its first score"]
+            )
         show.table([report.suite, "score", "95 %", "items", "measure"], rows)
     for task, reason in report.missing:
         show.note(f"missing  {task}: {reason}")
@@ -159,21 +171,13 @@ def _section(report: Report, intervals: Intervals) -> list[str]:
             ]
             for score in report.scores
         ]
-        points = [(score.task, _points(score)) for score in report.scores if score.metric.startswith("spearman")]
+        points = [(score.task, score.points()) for score in report.scores]
         plots = [charts.scatter(f"{task}: people and model", found) for task, found in points if found]
         parts = [
-            charts.bars(f"average {show.number(report.average)}", bars),
+            charts.bars(f"average {show.number(report.average)} of {report.averaged}", bars),
             sheet.table(["task", "score", "95 %", "items", "measure"], rows, numbers=3),
             sheet.grid(plots),
         ]
     if report.missing:
         parts += ["<h3>Not measured</h3>", sheet.bullets(f"{task}: {reason}" for task, reason in report.missing)]
     return parts
-
-
-def _points(score: Score) -> list[tuple[float, float]]:
-    """Pairs of gold and prediction, evenly chosen where there are many."""
-    if score.gold is None or score.predicted is None:
-        return []
-    step = max(1, math.ceil(len(score.gold) / _POINTS))
-    return list(zip(score.gold[::step].tolist(), score.predicted[::step].tolist(), strict=True))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sbert.errors import BadInput
+from sbert.cli import show
+from sbert.errors import BadInput, BadOption, check_option
 
 ModelName = Annotated[
     str | None,
@@ -51,6 +53,15 @@ SuiteName = Annotated[
     typer.Option(help="sts (unless named), korean, nli, senteval, arguments, sections, retrieval, or all of them."),
 ]
 HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
+
+
+def check_value(option: str, value: str, valid: Collection[str]) -> None:
+    """End as typer does where an option is used wrongly, with exit code 2, unless the value is one of these."""
+    try:
+        check_option(option, value, valid)
+    except BadOption as error:
+        show.note(f"error: {error}", "red")
+        raise typer.Exit(2) from None
 
 
 def data_folder(named: Path | None) -> Path:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sbert.cli import output, show
-from sbert.cli.options import DataFolder, Json, data_folder
+from sbert.cli.options import DataFolder, Json, check_value, data_folder
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.paper.cells import Cell, Cells
     from sbert.paper.report import Table
-    from sbert.paper.run import Plan, Settings
+    from sbert.paper.run import Outcome, Plan, Settings
 
 _INTERRUPTED = 130
 
@@ -39,30 +39,39 @@ def paper(
 
     Example: sbert paper table1 --budget quick --data data/ -o runs/paper
     """
-    folder = data_folder(data)
     from sbert.paper import run
+    from sbert.paper.budgets import BUDGETS
     from sbert.paper.cells import Cells
 
+    check_value("TABLE", table, (*run.TABLES, "all"))
+    check_value("--budget", budget, BUDGETS)
+    folder = data_folder(data)
     settings = run.Settings(data=folder, out=out, budget=budget, backbone=backbone, models=tuple(models or ()))
     plan = run.plan(table, settings)
     for reason in plan.missing:
         show.note(f"missing  {reason}")
+    nothing = BadInput(
+        f"nothing of {table} can be measured with what is in {folder}; see docs/suites.md for the files"
+    )
     if not plan.jobs:
-        raise BadInput(
-            f"nothing of {table} can be measured with what is in {folder}; see docs/suites.md for the files"
-        )
+        raise nothing
     out.mkdir(parents=True, exist_ok=True)
-    cells = _measure(plan, Cells(out))
-    files = _write(out / table, cells, settings, plan.missing)
+    cells, failed = _measure(plan, Cells(out))
+    for reason in failed:
+        show.note(f"missing  {reason}")
+    if not cells:
+        raise nothing
+    missing = [*plan.missing, *failed]
+    files = _write(out / table, cells, settings, missing)
     if json:
         found = [{key: value for key, value in asdict(cell).items() if key != "scatter"} for cell in cells]
-        show.as_json({"cells": found, "missing": plan.missing, "files": [str(path) for path in files]})
+        show.as_json({"cells": found, "missing": missing, "files": [str(path) for path in files]})
     else:
         _print(cells)
         show.note(f"report -> {', '.join(map(str, files))}")
 
 
-def _measure(plan: Plan, cells: Cells) -> list[Cell]:
+def _measure(plan: Plan, cells: Cells) -> Outcome:
     from sbert.paper import run
 
     try:
@@ -83,7 +92,7 @@ def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]
     seconds = sum(cell.seconds for cell in cells if cell.column != "Avg")
     facts = [
         f"Budget {settings.budget}, backbone {settings.backbone}; measured in {seconds / 60:,.1f} minutes, training "
-        "not counted. What each number rests on stands below its table."
+        "included. What each number rests on stands below its table."
     ]
     texts = {
         ".html": report.as_page(cells, facts, missing),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +31,13 @@ class Score:
     gold: Array | None = None
     """(items,) what people said."""
 
+    def points(self, most: int = 400) -> tuple[tuple[float, float], ...]:
+        """At most so many (gold, predicted) items for a plot, evenly chosen; none where they are no Spearman's."""
+        if self.gold is None or self.predicted is None or not self.metric.startswith("spearman"):
+            return ()
+        step = math.ceil(len(self.gold) / most)
+        return tuple(zip(self.gold[::step].tolist(), self.predicted[::step].astype(float).tolist(), strict=True))
+
     def __str__(self) -> str:
         note = f"  ({self.note})" if self.note else ""
         return f"{self.task} {self.metric} {self.value:.2f}, {self.items} items{note}"
@@ -50,6 +58,16 @@ class Report:
     suite: str
     scores: tuple[Score, ...]
     missing: tuple[Missing, ...] = ()
+
+    @property
+    def averaged(self) -> str:
+        """Of how many tasks the average is, out of how many.
+
+        >>> Report("demo", (Score("a", "accuracy", 80.0, 9),), (Missing("b", "not there"),)).averaged
+        '1 of 2 tasks'
+        """
+        measured = len({score.task for score in self.scores})
+        return f"{measured} of {measured + len(self.missing)} tasks"
 
     @property
     def average(self) -> float:

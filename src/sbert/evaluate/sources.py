@@ -59,7 +59,7 @@ def own(name: str, publisher: str, read: Callable[[Sequence[Path]], T], note: st
 def on_hub(repo: str, split: str, read: Callable[[Sequence[Path]], T], config: str = "") -> Source[T]:
     """A data set that ``download`` can fetch."""
     hub = OnHub(repo, split, config)
-    return Source((hub.name,), f"the hub's {repo}, which download() fetches", read, hub=hub)
+    return Source((hub.name,), f"the hub's {repo}, which sbert evaluate --download fetches", read, hub=hub)
 
 
 class DataFolder:

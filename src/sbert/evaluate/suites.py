@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sbert.errors import check_option
 from sbert.evaluate import arguments, nli, retrieval_sets, sections, senteval, sts
@@ -50,6 +50,7 @@ class Suite:
             reranker: re-orders what the model retrieved, and both are reported.
             show_progress_bar: show tasks done and time left.
         """
+        check_option("aggregation", aggregation, get_args(Aggregation))
         kind = kind_of(model)
         folder, options = DataFolder(data_folder), Options(aggregation, folds, rows, reranker)
         measured = model if isinstance(model, Scorer) else Memory(model)

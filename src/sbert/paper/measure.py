@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sbert.evaluate.metrics import accuracy, attained, spearman
+from sbert.errors import BadInput
+from sbert.evaluate.certainty import interval_of
 from sbert.evaluate.report import Score
 from sbert.evaluate.sections import Triples
-from sbert.evaluate.significance import Interval, interval
 from sbert.evaluate.sts import ScoredPairs
 from sbert.evaluate.tasks import Memory, Options, Task
 from sbert.evaluate.transfer import LabelledSplits
-from sbert.paper import sources
-from sbert.paper.cells import SCATTER, Cell, Job
+from sbert.paper.cells import Cell, Job
 from sbert.paper.encoders import Encoders, Row
 from sbert.paper.numbers import number
 from sbert.types import IntArray, Scorer
@@ -43,75 +42,72 @@ def job(encoders: Encoders, place: Place, task: Task[Any], options: Options | No
     options = options or Options()
 
     def run() -> list[Cell]:
-        began = time.perf_counter()
         data, note = task.read(encoders.folder)
         data, cut_note = cut(data, encoders.limits.test)
         model = encoders.hold(place.row)
         (score, *_) = task.score(task.name, data, model if isinstance(model, Scorer) else Memory(model), options)
-        return [cell(place, score, began, note, cut_note)]
+        return [cell(place, score, note, cut_note)]
 
-    key = encoders.key(place.table, place.row, place.column, sources.of_task(encoders.folder, task))
+    key = encoders.key(place.table, place.row, place.column, task.found(encoders.folder)[1])
     return Job(key, f"{place.table}: {place.row.name}, {place.column}", run)
 
 
 def jobs(
     encoders: Encoders, table: str, rows: Sequence[Row], tasks: dict[str, Task[Any]], options: Options | None = None
 ) -> list[Job]:
-    """Row by row, every column whose data are there."""
+    """Row by row, every column whose data are there and that is for the row's kind."""
     there = {}
     for column, task in tasks.items():
-        if any(encoders.folder.find(source) for source in task.sources):
+        try:
+            task.found(encoders.folder)
             there[column] = task
-        else:
-            encoders.missing.append(f"{column}: none of {'; or '.join(map(str, task.sources))}")
-    return [job(encoders, Place(table, row, column), task, options) for row in rows for column, task in there.items()]
+        except BadInput as error:
+            encoders.lose(f"{table}, {column}", error)
+    return [
+        job(encoders, Place(table, row, column), task, options)
+        for row in rows
+        for column, task in there.items()
+        if encoders.fits(row, task, column)
+    ]
 
 
-def cell(place: Place, score: Score, began: float, *notes: str) -> Cell:
+def cell(place: Place, score: Score, *notes: str) -> Cell:
     """A score in its place."""
-    low, high = bounds(score) or (None, None)
+    low, high = interval_of(score) or (None, None)
     note = "; ".join(dict.fromkeys(filter(None, (place.row.note, *notes, score.note))))
-    seconds = time.perf_counter() - began
-    row, column = place.row.name, place.column
+    row, column, points = place.row, place.column, score.points()
     return Cell(
-        place.table, row, column, score.value, low, high, score.items, seconds, note, place.paper, points(score)
+        place.table, row.name, column, score.value, low, high, score.items, note, place.paper, points, row.paper
     )
 
 
-def bounds(score: Score) -> Interval | None:
-    """The 95 % confidence interval, where the score is a function of its items."""
-    if score.predicted is None or np.isnan(score.value):
-        return None
-    if score.gold is None:
-        return interval(attained, score.predicted, np.full(len(score.predicted), 100.0))
-    return interval(spearman if score.metric.startswith("spearman") else accuracy, score.predicted, score.gold)
-
-
-def points(score: Score) -> tuple[tuple[float, float], ...]:
-    """Some of the items, gold and predicted, where both are numbers."""
-    if score.gold is None or score.predicted is None or not score.metric.startswith("spearman"):
-        return ()
-    some = sample(len(score.gold), SCATTER)
-    return tuple(zip(score.gold[some].tolist(), score.predicted[some].astype(float).round(4).tolist(), strict=True))
-
-
-def over_seeds(place: Place, values: Sequence[float], items: int, began: float, *notes: str) -> list[Cell]:
+def over_seeds(place: Place, values: Sequence[float], items: int, *notes: str) -> list[Cell]:
     """The mean over several trainings, and how far one is from another."""
     from scipy.stats import t
 
-    mean, count = float(np.mean(values)), len(values)
-    seconds = time.perf_counter() - began
-    note = "; ".join(filter(None, (place.row.note, *notes)))
-    name, column = place.row.name, place.column
+    count, row = len(values), place.row
+    note = "; ".join(filter(None, (row.note, *notes)))
+    mean = Cell(
+        place.table,
+        row.name,
+        place.column,
+        float(np.mean(values)),
+        None,
+        None,
+        items,
+        note,
+        place.paper,
+        (),
+        row.paper,
+    )
     if count == 1:
-        return [Cell(place.table, name, column, mean, None, None, items, seconds, note, place.paper)]
+        return [mean]
     deviation = float(np.std(values, ddof=1))
     half = deviation / count**0.5 * float(t.ppf(0.975, count - 1))
-    low, high = mean - half, mean + half
-    spread = Place(place.table, place.row, "std", place.section)
+    spread = Place(place.table, row, "std", place.section)
     return [
-        Cell(place.table, name, column, mean, low, high, items, seconds, note, place.paper),
-        Cell(place.table, name, "std", deviation, None, None, items, seconds, note, spread.paper),
+        replace(mean, low=mean.value - half, high=mean.value + half),
+        replace(mean, column="std", value=deviation, paper=spread.paper),
     ]
 
 

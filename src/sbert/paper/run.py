@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sbert.errors import check_option
+from sbert.errors import SbertError, check_option
 from sbert.models.progress import Progress
 from sbert.paper import table1, table2, table3, table4, table5, table6, table7
 from sbert.paper.budgets import Settings as Settings
 from sbert.paper.cells import Cell, Cells, Job
 from sbert.paper.encoders import Encoders
-from sbert.paper.numbers import number, numbers
+from sbert.paper.numbers import number
 
 TABLES: dict[str, Callable[[Encoders], list[Job]]] = {
     "table1": table1.jobs,
@@ -39,23 +40,40 @@ def plan(table: str, settings: Settings) -> Plan:
     check_option("table", table, [*TABLES, "all"])
     encoders = Encoders(settings)
     found = [job for name in (TABLES if table == "all" else [table]) for job in TABLES[name](encoders)]
-    return Plan(found, list(dict.fromkeys(encoders.missing)))
+    return Plan(found, encoders.missing)
 
 
-def jobs(table: str, settings: Settings) -> list[Job]:
-    """Those whose data are there; :func:`plan` says what is missing, too."""
-    return plan(table, settings).jobs
+class Outcome(NamedTuple):
+    """What became of the jobs."""
+
+    cells: list[Cell]
+    missing: list[str]
+    """One sentence each: which job could not be done, and why."""
 
 
-def run(jobs: Sequence[Job], cells: Cells, show_progress_bar: bool = False) -> list[Cell]:
-    """All cells, in the order of the jobs and with the averages; finished jobs are not done again."""
+def run(jobs: Sequence[Job], cells: Cells, show_progress_bar: bool = False) -> Outcome:
+    """All cells, in the order of the jobs and with the averages; finished jobs are not done again.
+
+    A job whose data or training are at fault is missing, and the others go on.
+    """
     done = sum(cells.done(job.key) is not None for job in jobs)
+    missing = []
     with Progress(len(jobs), "jobs", show_progress_bar, done=done, equal=False) as progress:
         for job in jobs:
             if cells.done(job.key) is None:
-                cells.add(job.key, job.run())
+                try:
+                    cells.add(job.key, _timed(job))
+                except SbertError as error:
+                    missing.append(f"{job.label}: {error}")
                 progress.add(1, job.label)
-    return with_averages([cell for job in jobs for cell in cells.done(job.key) or ()])
+    return Outcome(with_averages([cell for job in jobs for cell in cells.done(job.key) or ()]), missing)
+
+
+def _timed(job: Job) -> list[Cell]:
+    began = time.perf_counter()
+    found = job.run()
+    seconds = time.perf_counter() - began
+    return [replace(cell, seconds=seconds / len(found)) for cell in found]
 
 
 def with_averages(cells: Iterable[Cell]) -> list[Cell]:
@@ -81,15 +99,6 @@ def _average(row: Sequence[Cell]) -> Cell:
         high=None,
         items=sum(cell.items for cell in row),
         seconds=sum(cell.seconds for cell in row),
-        paper=_paper_average(row),
+        paper=number(first.table, first.beside, "Avg"),  # as printed, which is not always the mean of the printed
         scatter=(),
     )
-
-
-def _paper_average(row: Sequence[Cell]) -> float | None:
-    """As printed, which is not always the mean of what is printed beside it."""
-    table = row[0].table
-    for name in dict.fromkeys(printed.row for printed in numbers() if printed.table == table):
-        if all(number(table, name, cell.column) == cell.paper for cell in row):
-            return number(table, name, "Avg")
-    return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from sbert.data import Columns, read
 from sbert.errors import BadInput
 from sbert.evaluate.sources import DataFolder, Source
 from sbert.evaluate.sts import ScoredPairs
-from sbert.evaluate.tasks import Task
 
 SNLI = ("snli_1.0_train.jsonl", "snli")
 MULTINLI = ("multinli_1.0_train.jsonl", "multinli")
@@ -31,17 +30,29 @@ def find(folder: DataFolder, names: Sequence[str]) -> Path:
     raise BadInput(f"none of these is in {folder.path}: {', '.join(names)}")
 
 
-def of_task(folder: DataFolder, task: Task[Any]) -> list[Path]:
-    """The files that a task reads."""
-    for source in task.sources:
-        if paths := folder.find(source):
-            return paths
-    raise BadInput(f"{task.name}: nothing of this is in {folder.path}: {'; or '.join(map(str, task.sources))}")
-
-
 def fingerprint(paths: Iterable[Path]) -> str:
-    """Of names and sizes, so that other files are other data and a copy is not."""
-    return digest(sorted((path.name, path.stat().st_size) for path in paths))
+    """Of names and contents, so that other files are other data and a copy is not."""
+    return digest(sorted((path.name, _content(path)) for path in paths))
+
+
+def fingerprint_of(source: Path) -> str:
+    """Of a file, or of all files of a folder."""
+    return fingerprint([source] if source.is_file() else filter(Path.is_file, source.rglob("*")))
+
+
+def _content(path: Path) -> str:
+    status = path.stat()
+    return _hashed(path, status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _hashed(path: Path, _changed: int, _size: int) -> str:
+    """Read once in a process, unless it changes."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def digest(facts: object) -> str:
@@ -50,7 +61,7 @@ def digest(facts: object) -> str:
 
 
 def nli(snli: Path, multinli: Path, limit: int | None) -> Columns:
-    """Pairs of both sets, as many of each as there are or as make up the limit, shuffled."""
+    """Pairs of both sets, as many of each as there are or as make up the limit, one set after the other."""
     half = None if limit is None else limit // 2
     parts = [read(path, limit=half) for path in (snli, multinli)]
     texts = {

@@ -14,7 +14,4 @@ COLUMNS = dict(
 
 def jobs(encoders: Encoders) -> list[Job]:
     """One a cell."""
-    rows = encoders.rows(
-        encoders.glove, encoders.bert, encoders.cls, encoders.infersent, encoders.universal, encoders.sbert_nli
-    )
-    return measure.jobs(encoders, "table1", rows, COLUMNS)
+    return measure.jobs(encoders, "table1", encoders.rows(encoders.usual), COLUMNS)

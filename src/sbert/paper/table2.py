@@ -5,18 +5,19 @@ Those trained on it are trained with several seeds: the cell is the mean, with i
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 from sbert.errors import BadInput
 from sbert.evaluate import sts
-from sbert.evaluate.tasks import Options
+from sbert.evaluate.tasks import Model, Options
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
-from sbert.paper import measure, sources
+from sbert.paper import measure
 from sbert.paper.cells import Cell, Job
-from sbert.paper.encoders import Encoders, Row
+from sbert.paper.encoders import Encoders, Makers, Row
+from sbert.paper.names import counted
 
 TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
 New = Callable[[], BiEncoder | CrossEncoder]
@@ -24,38 +25,56 @@ New = Callable[[], BiEncoder | CrossEncoder]
 
 def jobs(encoders: Encoders) -> list[Job]:
     """One a row."""
-    rows = encoders.rows(encoders.glove, encoders.bert, encoders.infersent, encoders.universal, encoders.sbert_nli)
-    found = measure.jobs(encoders, "table2", rows, {"Spearman": TASK})
+    usual = encoders.usual
+    del usual["BERT CLS-vector"]
+    found = measure.jobs(encoders, "table2", encoders.rows(usual), {"Spearman": TASK})
     try:
-        pairs, nli = len(encoders.stsb), len(encoders.nli)
-    except BadInput as error:
-        encoders.missing.append(f"table2: {error}")
+        _, paths = TASK.found(encoders.folder)
+    except BadInput:  # which the line above has said
         return found
-    on_stsb, on_both = f"{pairs:,} STSb pairs", f"{nli:,} NLI pairs, then {pairs:,} of STSb"
-    sbert, bert = encoders.family, encoders.family.removeprefix("S")
-    trained: list[tuple[str, str, New]] = [
-        (f"{bert}-STSb", on_stsb, encoders.cross),
-        (f"{sbert}-STSb", on_stsb, partial(encoders.bare, "mean")),
-        (f"{bert}-NLI-STSb", on_both, lambda: encoders.cross(start=encoders.cross_nli_folder())),
-        (f"{sbert}-NLI-STSb", on_both, lambda: BiEncoder.from_pretrained(encoders.nli_folder())),
-    ]
-    return found + [_job(encoders, name, trained_on, new) for name, trained_on, new in trained]
+    return found + [_job(encoders, row, paths) for row in encoders.rows(_trained(encoders), named=False)]
 
 
-def _job(encoders: Encoders, name: str, trained_on: str, new: New) -> Job:
+def _trained(encoders: Encoders) -> Makers:
+    """Rows of the backbone; what they load is a model for each seed."""
+    bare = encoders.bare
+    on_stsb: dict[str, New] = {"BERT-STSb": bare.cross, "SBERT-STSb": partial(bare.bi, "mean")}
+    on_both: dict[str, New] = {
+        "BERT-NLI-STSb": lambda: bare.cross(start=encoders.cross_nli_folder()),
+        "SBERT-NLI-STSb": lambda: BiEncoder.from_pretrained(encoders.nli_folder()),
+    }
+    makers: Makers = {name: partial(_after_stsb, encoders, name, new) for name, new in on_stsb.items()}
+    makers |= {name: partial(_after_both, encoders, name, new) for name, new in on_both.items()}
+    return makers
+
+
+def _after_stsb(encoders: Encoders, name: str, new: New) -> Row:
+    return _row(encoders, name, new, counted(encoders.stsb, "STSb pair"), encoders.bare.fingerprint)
+
+
+def _after_both(encoders: Encoders, name: str, new: New) -> Row:
+    trained_on = f"{counted(encoders.nli, 'NLI pair')}, then {len(encoders.stsb):,} of STSb"
+    return _row(encoders, name, new, trained_on, encoders.after_nli)
+
+
+def _row(encoders: Encoders, name: str, new: New, trained_on: str, start: str) -> Row:
+    if encoders.bare.family == "SRoBERTa":
+        name = name.replace("BERT", "RoBERTa")
     seeds = encoders.limits.seeds
-    note = f"{encoders.trained_note}, {trained_on}; mean over {len(seeds)} seeds"
-    row = Row(name, f"{name}-{encoders.size}", note, new)
+    note = f"{encoders.bare.trained_note}, {trained_on}; mean over {counted(seeds, 'seed')}"
 
+    def load() -> Iterator[Model]:
+        return (encoders.graded(name.lower(), new, start, encoders.stsb, seed) for seed in seeds)
+
+    return Row(name, f"{name}-{encoders.bare.size}", note, load, f"{start} {encoders.stsb.fingerprint}")
+
+
+def _job(encoders: Encoders, row: Row, paths: list[Path]) -> Job:
     def run() -> list[Cell]:
-        began = time.perf_counter()
         data, _ = TASK.read(encoders.folder)
         pairs, cut_note = measure.cut(data, encoders.limits.test)
-        values = []
-        for seed in seeds:
-            model = encoders.graded(name.lower(), new, encoders.stsb, seed)
-            values.append(sts.score("stsb", pairs, model, Options())[0].value)
-        return measure.over_seeds(measure.Place("table2", row, "Spearman"), values, len(pairs), began, cut_note)
+        values = [sts.score("stsb", pairs, model, Options())[0].value for model in row.load()]
+        return measure.over_seeds(measure.Place("table2", row, "Spearman"), values, len(pairs), cut_note)
 
-    key = encoders.key("table2", row, "Spearman", sources.of_task(encoders.folder, TASK))
-    return Job(key, f"table2: {name}, {len(seeds)} seeds", run)
+    key = encoders.key("table2", row, "Spearman", paths)
+    return Job(key, f"table2: {row.name}, {counted(encoders.limits.seeds, 'seed')}", run)

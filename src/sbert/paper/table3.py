@@ -5,7 +5,6 @@ Trained across topics, a model is tested on arguments of a topic that it never s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,8 +19,9 @@ from sbert.evaluate.tasks import Model, Options, Task
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.paper import baselines, measure, sources
+from sbert.paper.bare import SEED
 from sbert.paper.cells import Cell, Job
-from sbert.paper.encoders import SEED, Encoders, Row
+from sbert.paper.encoders import Encoders, Makers, Row
 
 COLUMNS = ("Pearson", "Spearman")
 New = Callable[[], BiEncoder | CrossEncoder]
@@ -33,36 +33,50 @@ def jobs(encoders: Encoders) -> list[Job]:
         task, paths = _found(encoders)
         pairs, note = _read(encoders, task)
     except BadInput as error:
-        encoders.missing.append(f"table3: {error}")
+        encoders.lose("table3", error)
         return []
     texts = [*pairs.first, *pairs.second]
-    tfidf = Row("tf-idf", "tf-idf", "", lambda: baselines.tfidf(texts))
+    as_they_are = encoders.rows(
+        {
+            "tf-idf": lambda: Row("tf-idf", "tf-idf", "", lambda: baselines.tfidf(texts)),
+            "Avg. GloVe embeddings": encoders.glove,
+            "InferSent - GloVe": encoders.infersent,
+        }
+    )
     found = [
         _job(encoders, row, "unsupervised", paths, partial(_as_it_is, encoders, row, pairs), note)
-        for row in encoders.rows(lambda: tfidf, encoders.glove, encoders.infersent)
+        for row in as_they_are
+        if encoders.fits(row, task, "table3")
     ]
     folds = encoders.limits.argument_folds
     sections = {
         "10-fold cross-validation": (f"{folds}-fold cross-validation", partial(arguments.folds, len(pairs), folds)),
         "cross-topic": ("cross-topic", partial(arguments.topic_folds, pairs.subsets)),
     }
-    news: dict[str, New] = {"BERT-AFS": encoders.cross, "SBERT-AFS": partial(encoders.bare, "mean")}
     for section, (shown, parts) in sections.items():
-        for name, new in news.items():
-            trained = f"{encoders.trained_note}, trained here; the paper's is {name}-{encoders.size}"
-            row = Row(f"{name}, {shown}", f"{name}-{encoders.size}", trained, new)
-            run = partial(_trained, encoders, name, new, pairs, parts)
+        makers: Makers = {
+            f"{name}, {shown}": partial(_row, encoders, name, shown) for name in ("BERT-AFS", "SBERT-AFS")
+        }
+        for row in encoders.rows(makers, named=False):
+            run = partial(_trained, encoders, row, pairs, parts)
             found.append(_job(encoders, row, section, paths, run, note))
     return found
+
+
+def _row(encoders: Encoders, name: str, shown: str) -> Row:
+    """A row of the backbone; it loads an untrained model."""
+    bare = encoders.bare
+    new: New = bare.cross if name == "BERT-AFS" else partial(bare.bi, "mean")
+    note = f"{bare.trained_note}, trained here; the paper's is {name}-{bare.size}"
+    return Row(f"{name}, {shown}", f"{name}-{bare.size}", note, new, bare.fingerprint)
 
 
 def _job(
     encoders: Encoders, row: Row, section: str, paths: list[Path], scores: Callable[[], list[Score]], note: str
 ) -> Job:
     def run() -> list[Cell]:
-        began = time.perf_counter()
         return [
-            measure.cell(measure.Place("table3", row, column, section), score, began, note)
+            measure.cell(measure.Place("table3", row, column, section), score, note)
             for column, score in zip(COLUMNS, scores(), strict=True)
         ]
 
@@ -74,10 +88,10 @@ def _as_it_is(encoders: Encoders, row: Row, pairs: ScoredPairs) -> list[Score]:
 
 
 def _trained(
-    encoders: Encoders, name: str, new: New, pairs: ScoredPairs, parts: Callable[[], Iterator[arguments.Fold]]
+    encoders: Encoders, row: Row, pairs: ScoredPairs, parts: Callable[[], Iterator[arguments.Fold]]
 ) -> list[Score]:
     def train(fold: ScoredPairs) -> Model:
-        return encoders.graded(name.lower(), new, sources.graded(fold), SEED)
+        return encoders.graded(row.paper.lower(), row.load, row.made_of, sources.graded(fold), SEED)
 
     return arguments.cross_validate("arguments", pairs, parts(), train)
 
@@ -86,7 +100,7 @@ def _found(encoders: Encoders) -> tuple[Task[ScoredPairs], list[Path]]:
     """The paper's set where it is there, else one that stands in for it."""
     for task in arguments.TASKS:
         try:
-            return task, sources.of_task(encoders.folder, task)
+            return task, task.found(encoders.folder)[1]
         except BadInput:
             continue
     raise BadInput("; ".join(f"{task.name} ({task.sources[0]})" for task in arguments.TASKS) + ": none is there")

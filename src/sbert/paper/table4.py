@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from sbert import losses
 from sbert.data import Columns
@@ -13,47 +13,51 @@ from sbert.models.words import WordEncoder
 from sbert.paper import baselines, measure, sources
 from sbert.paper.cells import Job
 from sbert.paper.encoders import Encoders, Row
+from sbert.paper.names import counted
 
 (TASK,) = sections.TASKS
 
 
 def jobs(encoders: Encoders) -> list[Job]:
     """One a row."""
+
+    @cache
+    def triplets() -> Columns:
+        return sources.triplets(sources.find(encoders.folder, sources.SECTIONS), encoders.limits.triplets)
+
     rows = encoders.rows(
-        lambda: replace(encoders.glove(), name="mean-vectors", paper="mean-vectors"),
-        lambda: _dor(encoders, _triplets(encoders)),
-        lambda: _sbert(encoders, _triplets(encoders)),
+        {
+            "mean-vectors": lambda: replace(encoders.glove(), name="mean-vectors", paper="mean-vectors"),
+            "Dor et al.": lambda: _dor(encoders, triplets()),
+            "SBERT-WikiSec": lambda: _sbert(encoders, triplets()),
+        }
     )
     return measure.jobs(encoders, "table4", rows, {"Accuracy": TASK})
 
 
-def _triplets(encoders: Encoders) -> Columns:
-    return sources.triplets(sources.find(encoders.folder, sources.SECTIONS), encoders.limits.triplets)
-
-
 def _dor(encoders: Encoders, triplets: Columns) -> Row:
     """A BiLSTM on word vectors."""
-    path, size = encoders.vectors, encoders.limits.lstm
+    path, size, start = encoders.vectors, encoders.limits.lstm, encoders.vectors_print
 
     def load() -> WordEncoder:
         new = partial(baselines.infersent, path, size)
-        folder = encoders.train("dor", new, triplets, lambda _: losses.triplet, rate=1e-3, batch=64)
+        folder = encoders.train("dor", new, start, triplets, lambda _: losses.triplet, rate=1e-3, batch=64)
         return WordEncoder.from_pretrained(folder)
 
-    note = f"trained here on {len(triplets):,} triplets, {size} units in each direction, {path.name}"
-    return Row("Dor et al.", "Dor et al.", note, load)
+    note = f"trained here on {counted(triplets, 'triplet')}, {size} units in each direction, {path.name}"
+    return Row("Dor et al.", "Dor et al.", note, load, f"{start} {triplets.fingerprint}")
 
 
 def _sbert(encoders: Encoders, triplets: Columns) -> Row:
     """The backbone."""
-    name = f"{encoders.family}-WikiSec"
+    bare, start = encoders.bare, encoders.bare.fingerprint
+    name = f"{bare.family}-WikiSec"
 
     def load() -> BiEncoder:
-        new = partial(encoders.bare, "mean")
-        return BiEncoder.from_pretrained(
-            encoders.train(name.lower(), new, triplets, lambda _: losses.triplet, encoders.rate)
-        )
+        new = partial(bare.bi, "mean")
+        folder = encoders.train(name.lower(), new, start, triplets, lambda _: losses.triplet, bare.rate)
+        return BiEncoder.from_pretrained(folder)
 
-    paper = f"{name}-{encoders.size}"
-    note = f"{encoders.trained_note}, trained on {len(triplets):,} triplets; the paper's is {paper}"
-    return Row(name, paper, note, load)
+    paper = f"{name}-{bare.size}"
+    note = f"{bare.trained_note}, trained on {counted(triplets, 'triplet')}; the paper's is {paper}"
+    return Row(name, paper, note, load, f"{start} {triplets.fingerprint}")

@@ -13,8 +13,5 @@ COLUMNS = dict(zip(("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"), senteval
 
 def jobs(encoders: Encoders) -> list[Job]:
     """One a cell."""
-    rows = encoders.rows(
-        encoders.glove, encoders.bert, encoders.cls, encoders.infersent, encoders.universal, encoders.sbert_nli
-    )
     options = Options(folds=encoders.limits.transfer_folds, rows=encoders.limits.transfer)
-    return measure.jobs(encoders, "table5", rows, COLUMNS, options)
+    return measure.jobs(encoders, "table5", encoders.rows(encoders.usual), COLUMNS, options)

@@ -7,7 +7,6 @@ own. How fast a network is does not depend on its training, so nothing is traine
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,9 +19,10 @@ from sbert.errors import BadInput
 from sbert.evaluate import sts
 from sbert.models.bi import BiEncoder
 from sbert.models.run import best_device
-from sbert.paper import baselines, sources
+from sbert.paper import baselines
 from sbert.paper.cells import Cell, Job
-from sbert.paper.encoders import Encoders, Row
+from sbert.paper.encoders import Encoders, Makers, Row
+from sbert.paper.machine import cpu_name
 from sbert.paper.measure import Place, sample
 from sbert.types import Batch, Encoder
 
@@ -34,14 +34,14 @@ Encode = Callable[[Sequence[str]], object]
 def jobs(encoders: Encoders) -> list[Job]:
     """One a cell."""
     try:
-        paths = sources.of_task(encoders.folder, TASK)
+        _, paths = TASK.found(encoders.folder)
     except BadInput as error:
-        encoders.missing.append(f"table7: {error}")
+        encoders.lose("table7", error)
         return []
     devices = {"CPU": "cpu", "GPU": best_device()}
     if devices["GPU"] == "cpu":
         del devices["GPU"]
-        encoders.missing.append("table7: there is no GPU here, so that column stays empty")
+        encoders.lose("table7, GPU", "there is no GPU here")
     places = [Place("table7", row, column) for column, device in devices.items() for row in _rows(encoders, device)]
     return [
         Job(
@@ -57,49 +57,51 @@ def _machine(column: str) -> str:
     """Where it runs: another machine has another speed."""
     if column == "CPU":
         cores = torch.get_num_threads()
-        return f"{cores} {'core' if cores == 1 else 'cores'}, {platform.processor() or platform.machine()}"
+        return f"{cores} {'core' if cores == 1 else 'cores'}, {cpu_name()}"
     return torch.cuda.get_device_name() if torch.cuda.is_available() else best_device()
 
 
 def _rows(encoders: Encoders, device: str) -> list[Row]:
     """What is timed: a row's model is a function of texts."""
-    name, note = f"{encoders.family}-{encoders.size}", encoders.backbone_note
+    bare = encoders.bare
 
     def glove() -> Row:
-        path = encoders.vectors
-        row = "Avg. GloVe embeddings"
-        return Row(row, row, path.name, lambda: _whole(baselines.average_glove(path).to(device)))
+        row, path = encoders.glove(), encoders.vectors
+        return replace(row, load=lambda: _whole(baselines.average_glove(path).to(device)))
 
     def infersent() -> Row:
-        path = encoders.vectors
-        return Row("InferSent", "InferSent", path.name, lambda: _whole(baselines.infersent(path).to(device)))
+        path, name = encoders.vectors, "InferSent"
+        made_of = encoders.vectors_print
+        return Row(name, name, path.name, lambda: _whole(baselines.infersent(path).to(device)), made_of)
 
     def universal() -> Row:
         row = encoders.universal()
         return replace(row, load=lambda: _whole(row.load()))
 
-    def padded(row: str, order: str, smart: bool) -> Row:
-        made = f"{note}, batches of {BATCH} in the order {order}, padded to the longest"
-        return Row(row, row, made, lambda: _padded(encoders.bare("mean").to(device), smart))
+    def backbone(ending: str, note: str, encode: Callable[[BiEncoder], Encode], paper: bool = True) -> Row:
+        name = f"{bare.family}-{bare.size}{ending}"
+        made = f"{bare.note}, {note}"
+        return Row(name, name if paper else "", made, lambda: encode(bare.bi("mean").to(device)), bare.fingerprint)
 
-    def whole() -> Row:
-        made = f"{note}, as this project runs it"
-        return Row(f"{name}, no padding", "", made, lambda: _whole(encoders.bare("mean").to(device)))
+    def padded(ending: str, order: str, smart: bool) -> Row:
+        note = f"batches of {BATCH} in the order {order}, padded to the longest"
+        return backbone(ending, note, partial(_padded, smart=smart))
 
-    return encoders.rows(
-        glove,
-        infersent,
-        *((universal,) if device == "cpu" else ()),  # it is made of numpy
-        lambda: padded(name, "given", smart=False),
-        lambda: padded(f"{name}, smart batching", "of length", smart=True),
-        whole,
-        named=False,
-    )
+    makers: Makers = {
+        "Avg. GloVe embeddings": glove,
+        "InferSent": infersent,
+        "Universal Sentence Encoder": universal,
+        "SBERT": lambda: padded("", "given", smart=False),
+        "SBERT, smart batching": lambda: padded(", smart batching", "of length", smart=True),
+        "SBERT, no padding": lambda: backbone(", no padding", "as this project runs it", _whole, paper=False),
+    }
+    if device != "cpu":
+        del makers["Universal Sentence Encoder"]  # it is made of numpy
+    return encoders.rows(makers, named=False)
 
 
 def _time(encoders: Encoders, place: Place) -> list[Cell]:
     """The mean of several rounds, after one that is not counted."""
-    began = time.perf_counter()
     pairs, _ = TASK.read(encoders.folder)
     texts = list(dict.fromkeys([*pairs.first, *pairs.second]))
     some = [texts[number] for number in sample(len(texts), encoders.limits.sentences or len(texts))]
@@ -111,9 +113,20 @@ def _time(encoders: Encoders, place: Place) -> list[Cell]:
         encode(some)
         speeds.append(len(some) / (time.perf_counter() - start))
     note = f"{place.row.note}; {_machine(place.column)}; mean, slowest and fastest of {ROUNDS} rounds"
-    mean, seconds = sum(speeds) / ROUNDS, time.perf_counter() - began
-    bounds = min(speeds), max(speeds)
-    return [Cell("table7", place.row.name, place.column, mean, *bounds, len(some), seconds, note, place.paper)]
+    return [
+        Cell(
+            "table7",
+            place.row.name,
+            place.column,
+            sum(speeds) / ROUNDS,
+            min(speeds),
+            max(speeds),
+            len(some),
+            note,
+            place.paper,
+            beside=place.row.paper,
+        )
+    ]
 
 
 def _whole(model: Encoder) -> Encode:
