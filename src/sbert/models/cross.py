@@ -132,7 +132,7 @@ class CrossEncoder(nn.Module):
         self,
         pairs: Iterable[Sequence[str]],
         *,
-        batch_tokens: int = 1024,
+        batch_tokens: int = 2048,
         output: Output = "score",
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
