@@ -225,7 +225,8 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
             yield f'{facts.name}: {facts.loss} needs several rows of a label in a batch; set train.sampler="by-label"'
         cut = max(column.tokens.truncated for column in facts.columns if column.tokens)
         if cut > 0.05:
-            yield f"{facts.name}: {cut:.0%} of a column's {facts.unit} are cut at {trainer.model.max_seq_length} tokens"
+            length = trainer.model.max_seq_length
+            yield f"{facts.name}: {cut:.0%} of a column's {facts.unit} are cut at {length} tokens"
 
 
 def _peak_memory(device: torch.device) -> int | None:
