@@ -17,6 +17,8 @@ from torch.nn import functional as F
 
 from sbert.types import Group
 
+_ROWS = 16
+
 
 def attend(hidden: Tensor, groups: Sequence[Group], codes: Tensor) -> Tensor:
     """(T, H), learned codes (M, H) -> (B, M, H): for each code the mean of a text's tokens, by their likeness to it.
@@ -27,12 +29,13 @@ def attend(hidden: Tensor, groups: Sequence[Group], codes: Tensor) -> Tensor:
     <BLANKLINE>
             [[7., 7.]]])
     """
+    # With rows that are no multiple of this, the kernel's threads work at addresses at which sums round otherwise.
+    asked = F.pad(codes, (0, 0, 0, -len(codes) % _ROWS))
     read = []
     for texts in _texts(hidden, groups):  # (n, L, H)
         keys = texts.unsqueeze(1)  # one head, as wide as the model
-        asked = codes.expand(len(texts), 1, -1, -1)
-        read.append(F.scaled_dot_product_attention(asked, keys, keys, scale=1.0).squeeze(1))
-    return torch.cat(read)
+        read.append(F.scaled_dot_product_attention(asked.expand(len(texts), 1, -1, -1), keys, keys, scale=1.0))
+    return torch.cat(read).squeeze(1)[:, : len(codes)]
 
 
 def first_tokens(hidden: Tensor, groups: Sequence[Group], number: int) -> Tensor:
