@@ -104,7 +104,7 @@ def text_columns(available: Sequence[str], name: str, columns: Sequence[str] | N
     if not found:
         raise BadInput(
             f"{name} has the columns {', '.join(map(repr, available))}, of which none is known to hold texts; name "
-            "those that do"
+            "those that do, as with --columns a,b"
         )
     return found
 

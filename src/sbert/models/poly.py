@@ -200,9 +200,9 @@ class PolyEncoder(nn.Module):
             on_truncate: what to do about queries longer than the model reads: ``warn`` in one line, ``raise`` or
                 ``ignore``.
         """
+        check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         tokens = self.documents.tokenize(texts, self._prompt)
-        check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
         tokens.truncation.report(on_truncate)
         size = self._transformer.facts.hidden_size
         codes = np.empty((len(texts), self.num_codes, size), np.float32)
