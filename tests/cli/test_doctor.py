@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 
 import pytest
 import torch
@@ -30,7 +31,7 @@ def test_a_healthy_model(encoder, tmp_path):
     encoder.save_pretrained(tmp_path / "모형")
     findings = examine(tmp_path / "모형")
     assert list(findings) == ["software", "machine", "model", "vectors", "stability", "speed"]
-    assert findings["software"]["values"]["torch"] == torch.__version__
+    assert findings["software"]["values"]["torch"] == metadata.version("torch")
     assert findings["machine"]["values"]["threads"] == torch.get_num_threads()
     assert findings["vectors"]["good"] is True
     assert findings["vectors"]["values"]["difference"] == 0
