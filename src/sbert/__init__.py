@@ -9,6 +9,7 @@ The public names are loaded when first used: ``import sbert`` itself loads neith
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from sbert.types import Pair as Pair
 
 __version__ = "0.1.0"
+
+# MKL, with which torch multiplies on most processors, otherwise sums a product in an order that depends on its number
+# of rows and threads. It reads this before its first product, and it costs no time that could be measured.
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
 
 _HOME = {
     "Backbone": "sbert.models.backbone",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,20 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from sbert import hub
+from sbert import Backbone, hub
 from sbert.nn.bert import Bert
 from sbert.nn.foreign import Foreign
+from sbert.nn.pooling import pool
 from sbert.types import Batch
 
 KIN = ["bert", "roberta", "xlm-roberta", "electra"]
+
+
+@pytest.fixture
+def threads_as_before() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -52,6 +60,24 @@ def test_gradients_equal_transformers(pair: tuple[Bert, Foreign], batch: Batch) 
     assert torch.allclose(ours.words.weight.grad, words, atol=1e-4 * float(words.abs().max()))
 
 
+def test_first_tokens_alone_equal_those_of_all(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    weights = torch.linspace(-1, 1, 32)
+    for model in pair:
+        expected = pool(model(batch), batch.groups, ["cls"])
+        (expected * weights).sum().backward()
+        gradients = {name: values.grad for name, values in model.named_parameters()}
+        model.zero_grad()
+        got = model.first(batch)
+        (got * weights).sum().backward()
+        assert got.shape == (len(batch.lengths), 32)
+        assert torch.allclose(got, expected, atol=2e-6)
+        for name, values in model.named_parameters():
+            if gradients[name] is not None:
+                assert torch.allclose(values.grad, gradients[name], atol=1e-5 * float(gradients[name].abs().max())), (
+                    name
+                )
+
+
 def test_dropout_works_in_training_only(pair: tuple[Bert, Foreign], batch: Batch) -> None:
     ours = pair[0]
     with torch.no_grad():
@@ -66,3 +92,16 @@ def test_bits_depend_on_the_text_alone(pair: tuple[Bert, Foreign], batch: Batch)
         together = ours(batch).split(batch.lengths)
         for ids, expected in zip(np.split(batch.input_ids, np.cumsum(batch.lengths)[:-1]), together, strict=True):
             assert torch.equal(ours(Batch(ids, (len(ids),))), expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bits_of_a_first_token_depend_on_its_text_alone(threads: int, threads_as_before: None) -> None:
+    torch.set_num_threads(threads)
+    ours = Backbone.from_pretrained("all-MiniLM-L6-v2").transformer.eval()  # wide enough for products to be divided
+    random = np.random.default_rng(1)
+    lengths = tuple(sorted(random.integers(3, 60, 40).tolist()))
+    texts = [random.integers(1000, 30000, length) for length in lengths]
+    with torch.inference_mode():
+        together = ours.first(Batch(np.concatenate(texts), lengths))
+        for ids, expected in zip(texts, together, strict=True):
+            assert torch.equal(ours.first(Batch(ids, (len(ids),)))[0], expected)

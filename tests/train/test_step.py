@@ -15,6 +15,7 @@ from sbert.errors import BadInput
 from sbert.text import batches
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
+from sbert.train.precision import multiplies_in_bf16
 from sbert.train.step import Step
 from sbert.train.update import Update
 
@@ -167,6 +168,8 @@ def test_a_text_is_embedded_once_a_column(bert):
 
 
 def test_bf16_multiplies_in_half_precision(bert, rows):
+    if not multiplies_in_bf16():
+        pytest.skip("this processor stops a program that multiplies in bf16")
     columns = list(rows("info_nce", 8).texts.values())
     full, half = (
         step(model, precision)(losses.info_nce, columns, None, SEED, share=1.0)
@@ -179,6 +182,13 @@ def test_bf16_multiplies_in_half_precision(bert, rows):
 def test_fp16_needs_an_accelerator(bert):
     config = TrainConfig(output_dir="unused", precision="fp16")
     with pytest.raises(BadInput, match=r"precision is 'fp16', which a CPU cannot train with; choose 'bf16'"):
+        Update(bert(), nn.ModuleList(), config, 1, Team())
+
+
+def test_bf16_needs_a_processor_that_allows_it(bert, monkeypatch):
+    monkeypatch.setattr("sbert.train.precision.multiplies_in_bf16", lambda: False)
+    config = TrainConfig(output_dir="unused", precision="bf16")
+    with pytest.raises(BadInput, match=r"precision is 'bf16', but this processor .*; choose 'float32'"):
         Update(bert(), nn.ModuleList(), config, 1, Team())
 
 

@@ -159,6 +159,8 @@ class BiEncoder(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """The second step: (T,) token ids -> (B, D) vectors, in the order of the batch."""
         skip = 0 if self.include_prompt else batch.prompt_length
+        if self.pooling == ("cls",) and not skip:
+            return heads_.apply(self.heads, self.transformer.first(batch))
         pooled = pool(self.transformer(batch), batch.groups, self.pooling, skip)
         return heads_.apply(self.heads, pooled)
 

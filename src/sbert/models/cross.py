@@ -17,7 +17,6 @@ from sbert.models.finish import best
 from sbert.models.run import best_device, run
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
-from sbert.nn.pooling import pool
 from sbert.text import Tokens, check_pairs, check_texts
 from sbert.types import Batch, FloatArray, Hit, OnTruncate, Output, Scale
 
@@ -125,8 +124,7 @@ class CrossEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The second step: (T,) token ids -> (B, L) logits, in the order of the batch."""
-        first = pool(self.transformer(batch), batch.groups, ["cls"])  # (B, H)
-        return heads.apply([self.head], first)
+        return heads.apply([self.head], self.transformer.first(batch))
 
     def predict(
         self,

@@ -21,6 +21,7 @@ def attend(
     value: Tensor,
     groups: Sequence[Group],
     *,
+    asking: Sequence[Group] | None = None,
     scale: float | None = None,
     dropout: float = 0.0,
     window: int | None = None,
@@ -32,19 +33,25 @@ def attend(
         key: (T, heads, size).
         value: (T, heads, size).
         groups: how the T tokens divide into texts.
+        asking: how the queries do, where not every token has one.
         scale: of the dot products; one over the root of the size unless given.
         dropout: share of the attention weights to drop, in training.
         window: tokens further apart than this do not see each other.
     """
     pieces = []
-    sizes = [group.texts * group.length for group in groups]
-    # Split once: the gradient of many slices would be as many tensors of the whole size.
-    for group, *parts in zip(groups, *(x.split(sizes) for x in (query, key, value)), strict=True):
-        q, k, v = (part.unflatten(0, group).transpose(1, 2) for part in parts)
-        mask = _band(group.length, window, query.device)
+    asked = zip(*(_texts(x, groups) for x in (key, value)), strict=True)
+    for q, (k, v) in zip(_texts(query, groups if asking is None else asking), asked, strict=True):
+        mask = _band(k.shape[2], window, query.device)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
         pieces.append(attended.transpose(1, 2).flatten(0, 1))
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
+
+
+def _texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
+    """(T, heads, size) -> for each group (n, heads, L, size)."""
+    # Split once: the gradient of many slices would be as many tensors of the whole size.
+    pieces = rows.split([group.texts * group.length for group in groups])
+    return [piece.unflatten(0, group).transpose(1, 2) for piece, group in zip(pieces, groups, strict=True)]
 
 
 def _band(length: int, window: int | None, device: torch.device) -> Tensor | None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sbert.nn.attention import attend
-from sbert.nn.transformer import Facts, Transformer
+from sbert.nn.pooling import pool
+from sbert.nn.transformer import MIN_ROWS, Facts, Transformer
 from sbert.types import Group
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}
@@ -63,14 +64,23 @@ class Bert(Transformer):
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
-        segments = self.segments.weight[0] if types is None else self.segments(types)
-        x: Tensor = self.words(ids) + segments + self.places(self.positions(groups, ids.device))
-        x = self.dropout(self.norm(x))
-        if self.projection is not None:
-            x = self.projection(x)
+        x = self._embeddings(ids, groups, types)
         for layer in self.layers:
             x = layer(x, groups)
         return x
+
+    def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
+        """The same of each text's first token, (T,) -> (B, H): the last layer has no others to compute."""
+        x = self._embeddings(ids, groups, types)
+        for layer in self.layers[:-1]:
+            x = layer(x, groups)
+        return cast(Layer, self.layers[-1]).first(x, groups)
+
+    def _embeddings(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None) -> Tensor:
+        segments = self.segments.weight[0] if types is None else self.segments(types)
+        x: Tensor = self.words(ids) + segments + self.places(self.positions(groups, ids.device))
+        x = self.dropout(self.norm(x))
+        return x if self.projection is None else self.projection(x)
 
 
 class Layer(nn.Module):
@@ -94,7 +104,24 @@ class Layer(nn.Module):
         """(T, H) -> (T, H)."""
         query, key, value = self.qkv(x).view(len(x), 3, self.heads, -1).unbind(dim=1)  # (T, heads, size) each
         dropout = self.attention_dropout if self.training else 0.0
-        attended = attend(query, key, value, groups, dropout=dropout)
+        return self._rest(x, attend(query, key, value, groups, dropout=dropout))
+
+    def first(self, x: Tensor, groups: tuple[Group, ...]) -> Tensor:
+        """(T, H) -> (B, H), of each text's first token; the others are only attended to."""
+        size = x.shape[1]
+        firsts = pool(x, groups, ["cls"])
+        texts = len(firsts)
+        firsts = F.pad(firsts, (0, 0, 0, max(0, MIN_ROWS - texts)))
+        query = F.linear(firsts, self.qkv.weight[:size], self.qkv.bias[:size]).unflatten(1, (self.heads, -1))
+        others = F.linear(x, self.qkv.weight[size:], self.qkv.bias[size:])
+        key, value = others.view(len(x), 2, self.heads, -1).unbind(dim=1)  # (T, heads, size) each
+        dropout = self.attention_dropout if self.training else 0.0
+        alone = tuple(Group(group.texts, 1) for group in groups)
+        attended = attend(query[:texts], key, value, groups, asking=alone, dropout=dropout)
+        return self._rest(firsts, F.pad(attended, (0, 0, 0, 0, 0, len(firsts) - texts)))[:texts]
+
+    def _rest(self, x: Tensor, attended: Tensor) -> Tensor:
+        """What follows attention: (N, H), (N, heads, size) -> (N, H)."""
         x = self.attention_norm(x + self.dropout(self.attention_out(attended.flatten(1))))
         x = self.output_norm(x + self.dropout(self.narrow(self.activation(self.widen(x)))))
         return x

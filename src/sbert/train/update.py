@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from sbert.errors import BadInput, CannotResume
+from sbert.errors import CannotResume
 from sbert.losses import Loss
 from sbert.train import optim
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
+from sbert.train.precision import check_precision
 from sbert.train.step import Outcome, Step
 
 Labelled = tuple[Loss, Sequence[Sequence[str]], Tensor | None]
@@ -133,8 +134,7 @@ def _check_same(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> Non
 
 
 def _scaler(config: TrainConfig, device: torch.device) -> torch.amp.GradScaler:
-    if config.precision == "fp16" and device.type == "cpu":
-        raise BadInput("precision is 'fp16', which a CPU cannot train with; choose 'bf16' or 'float32'")
+    check_precision(config.precision, device)
     return torch.amp.GradScaler(device.type, enabled=config.precision == "fp16")
 
 
