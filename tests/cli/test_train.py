@@ -222,6 +222,15 @@ def test_a_cross_encoder_needs_its_kind_and_no_loss(base, tiny_folder):
     assert "model.kind is 'crss'" in failure(*bare, "--kind", "crss")
 
 
+def test_a_new_head_is_announced_where_it_is_new(folder, tiny_folder):
+    told = "starts with a new head: score"
+    run = ["train", "-m", tiny_folder("bert"), "--kind", "cross", "--data", "쌍.tsv", "-o", "runs/교차", "--resume"]
+    assert told in sbert(*run).stderr  # nothing to resume yet
+    assert told not in sbert(*run).stderr
+    trained = [*run[:2], "runs/교차", *run[3:7], "-o", "runs/더"]
+    assert told not in sbert(*trained).stderr
+
+
 def test_tensorboard_is_asked_for_by_name(base, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     for name in [name for name in sys.modules if name.startswith("torch.utils.tensorboard")]:
