@@ -79,9 +79,9 @@ def sbert(*arguments: object, stdin: str | None = None, code: int = 0) -> Result
     return result
 
 
-def failure(*arguments: object) -> str:
+def failure(*arguments: object, code: int = 1) -> str:
     """The one line that a failing verb writes."""
-    result = sbert(*arguments, code=1)
+    result = sbert(*arguments, code=code)
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
@@ -208,7 +208,8 @@ def test_what_the_output_cannot_hold(folder, cross):
     sbert("predict", cross, "줄.jsonl", "-o", "a.csv")
     assert table("a.csv")[1]["text"] == "하나\n둘"
     assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy")
-    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor")
+    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor", code=2)
+    assert "--on-truncate is 'chunk'" in failure("predict", cross, "줄.jsonl", "--on-truncate", "chunk", code=2)
     assert not Path("a.tsv").exists()
 
 
