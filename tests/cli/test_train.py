@@ -206,6 +206,11 @@ def test_a_run_file_without_its_tables(base, folder, monkeypatch):
     assert "data is 3 and holds no keys" in failure("train", "틀림.toml")
 
 
+def test_a_run_file_in_another_encoding(folder):
+    Path("실행.toml").write_text('[data]\ntrain = ["쌍.tsv"]\n', encoding="utf-16")
+    assert "실행.toml: byte 1 (0xff) is not UTF-8; it looks like UTF-16" in failure("train", "실행.toml")
+
+
 def test_explain(base, folder):
     found = sbert(*base, "--dev", "쌍.tsv", "--explain")
     assert "쌍.tsv: 6 rows for cosine; duplicate rows 0" in found.stdout

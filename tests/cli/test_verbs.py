@@ -328,7 +328,7 @@ def test_no_such_model(file):
 
 def test_undecodable_bytes_on_standard_input(folder, model):
     message = failure("encode", "-", "-o", "a.npy", "-m", model, stdin="하나\n".encode() + "둘".encode("cp949"))
-    assert "standard input, line 2" in message
+    assert "standard input, line 2: byte 1 (0xb5) is not UTF-8; it looks like CP949" in message
 
 
 def test_an_embedding_that_is_there_already(folder, model):
