@@ -65,9 +65,10 @@ def _examine(name: str | None) -> Iterator[Finding]:
     yield _software()
     yield _machine()
     from sbert import hub
-    from sbert.models.cross import CrossEncoder
+    from sbert.models.bi import BiEncoder
     from sbert.models.load import load
     from sbert.models.poly import PolyEncoder
+    from sbert.models.words import WordEncoder
 
     try:
         folder = hub.resolve(name)
@@ -76,15 +77,22 @@ def _examine(name: str | None) -> Iterator[Finding]:
         yield Finding("model", False, str(error), {})
         return
     body = model.documents if isinstance(model, PolyEncoder) else model  # what most of the work is done with
-    route = "packed" if body.transformer.packed else "equal lengths together"
     kind = type(model).__name__
     about = {"folder": str(folder), "kind": kind}
-    yield Finding("model", True, f"{folder}, a {kind}, runs on {model.device}, {route}", about)
+    yield Finding("model", True, f"{folder}, a {kind}, runs on {model.device}{_route(body)}", about)
     texts = files.read(str(_SENTENCES)).texts
-    if not isinstance(body, CrossEncoder):
+    if isinstance(body, BiEncoder):
         yield _reference(body)
     yield _stability(model, texts)
-    yield _speed(body, texts)
+    if not isinstance(body, WordEncoder):  # which hardly multiplies
+        yield _speed(body, texts)
+
+
+def _route(model: Model) -> str:
+    transformer = getattr(model, "transformer", None)
+    if transformer is None:
+        return ""
+    return ", packed" if transformer.packed else ", equal lengths together"
 
 
 def _software() -> Finding:
@@ -132,12 +140,13 @@ def _reference(encoder: BiEncoder) -> Finding:
 
 def _stability(model: Model, texts: list[str]) -> Finding:
     from sbert.cli.measure import stability
-    from sbert.models.bi import BiEncoder
+    from sbert.models.cross import CrossEncoder
+    from sbert.models.poly import PolyEncoder
 
     sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
     sample += ["", "네.", " ".join(texts[::50])]  # nothing, one word, and many words
     company = texts[1::20]
-    unit, made = ("texts", "vector") if isinstance(model, BiEncoder) else ("pairs", "score")
+    unit, made = ("pairs", "score") if isinstance(model, (CrossEncoder, PolyEncoder)) else ("texts", "vector")
     items, others = (sample, company) if unit == "texts" else (_pairs(sample), _pairs(company))
     same, difference, runs = measured = stability(model, items, others)
     sentence = f"{same} of {len(sample)} {unit} identical to the bit in {len(runs)} runs: {', '.join(runs)}"
