@@ -7,6 +7,7 @@
     │   ├── BadOption                  an option value that does not exist; the message names those that do
     │   └── TextTooLong                a text exceeds the model's length and on_truncate="raise"
     ├── ModelNotFound (OSError)        no folder, installed package or hub repository of that name
+    ├── ModelNotSaved (OSError)        a model's folder that could not be written; what was there is untouched
     ├── BadModel (ValueError)          a model folder that is damaged or that asks for something unknown
     │   └── SelfCheckFailed            the vectors differ from those stored with the model
     ├── NotCalibrated (RuntimeError)   int8 or uint8 asked of a model that has no ranges yet
@@ -50,6 +51,10 @@ class TextTooLong(BadInput):
 
 class ModelNotFound(SbertError, OSError):
     """No folder, installed package or hub repository of that name could be had."""
+
+
+class ModelNotSaved(SbertError, OSError):
+    """A model's folder could not be written; what was there is untouched."""
 
 
 class BadModel(SbertError, ValueError):

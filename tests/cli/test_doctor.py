@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 from sbert.cli import measure
 from sbert.cli.main import app
 from sbert.models.bi import BiEncoder
+from sbert.models.cross import CrossEncoder
+from sbert.models.poly import PolyEncoder
 
 
 @pytest.fixture
@@ -79,6 +81,42 @@ def test_unstable_vectors_are_found(encoder, monkeypatch, tiny_folder):
     assert findings["stability"]["good"] is False
     assert findings["stability"]["sentence"].startswith("39 of 40 texts identical to the bit")
     assert findings["stability"]["sentence"].endswith("on cpu a vector depends on its company, here by up to 2.5e-01")
+
+
+@pytest.mark.parametrize("labels", [1, 3])
+def test_a_cross_encoder_is_examined_by_its_scores(tiny_classifier, labels):
+    findings = examine(tiny_classifier("bert", labels))
+    assert list(findings) == ["software", "machine", "model", "stability", "speed"]
+    assert findings["model"]["values"]["kind"] == "CrossEncoder"
+    assert findings["stability"]["sentence"].startswith("40 of 40 pairs identical to the bit in 8 runs")
+    assert 0 < findings["speed"]["values"]["share"] < 1
+
+
+def test_a_poly_encoder_is_examined_by_its_scores_and_documents(tiny_folder, tmp_path):
+    PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=4).save_pretrained(tmp_path / "폴리")
+    findings = examine(tmp_path / "폴리")
+    assert list(findings) == ["software", "machine", "model", "vectors", "stability", "speed"]
+    assert findings["model"]["values"]["kind"] == "PolyEncoder"
+    assert findings["vectors"]["values"]["difference"] == 0
+    assert findings["stability"]["sentence"].startswith("40 of 40 pairs identical to the bit in 8 runs")
+
+
+def test_unstable_scores_are_found(monkeypatch, tiny_classifier, tiny_folder, tmp_path):
+    PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=4).save_pretrained(tmp_path / "폴리")
+    for cls, name in ((CrossEncoder, "predict"), (PolyEncoder, "encode_query")):
+        plain = getattr(cls, name)
+
+        def unstable(self, items, *, plain=plain, **options):
+            numbers = plain(self, items, **options)
+            if options["batch_tokens"] == 512:
+                numbers[3] += 0.25
+            return numbers
+
+        monkeypatch.setattr(cls, name, unstable)
+    for folder in (tiny_classifier("bert", 1), tmp_path / "폴리"):
+        finding = examine(folder, code=1)["stability"]
+        assert finding["sentence"].startswith("39 of 40 pairs identical")
+        assert "on cpu a score depends on its company" in finding["sentence"]
 
 
 def test_threads_are_left_as_they_were(encoder):

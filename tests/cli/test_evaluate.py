@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from sbert import BiEncoder, CrossEncoder, PolyEncoder
+from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder
 
 SOURCE = Path(__file__).parents[2] / "src"
 PAIRS = [
@@ -126,6 +126,15 @@ def test_every_kind_of_model(tiny_folder, tiny_classifier, data, tmp_path):
         (score,) = json.loads(done.stdout)["suites"][0]["scores"]
         assert score["metric"] == "spearman"
         assert score["value"] == pytest.approx(gold_against(kind.from_pretrained(folder).predict(pairs)))
+
+
+def test_a_word_encoder(data, tmp_path):
+    (tmp_path / "vectors.txt").write_text("비가 1 0\n온다 0 1\n남자가 1 1\n", encoding="utf-8")
+    WordEncoder.from_vectors(tmp_path / "vectors.txt").save_pretrained(tmp_path / "낱말")
+    done = run(str(tmp_path / "낱말"), "--suite", "korean", "--data", str(data), "--json")
+    assert done.returncode == 0, done.stderr
+    (suite,) = json.loads(done.stdout)["suites"]
+    assert {score["metric"] for score in suite["scores"]} == {"spearman_cosine"}
 
 
 @pytest.mark.parametrize(

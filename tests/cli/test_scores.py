@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from sbert import BiEncoder, CrossEncoder, PolyEncoder, load
+from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder, load
 from sbert.cli import predict as predict_verb
 from sbert.cli.main import app
 from sbert.data import read
@@ -79,9 +79,9 @@ def sbert(*arguments: object, stdin: str | None = None, code: int = 0) -> Result
     return result
 
 
-def failure(*arguments: object) -> str:
+def failure(*arguments: object, code: int = 1) -> str:
     """The one line that a failing verb writes."""
-    result = sbert(*arguments, code=1)
+    result = sbert(*arguments, code=code)
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
@@ -208,7 +208,8 @@ def test_what_the_output_cannot_hold(folder, cross):
     sbert("predict", cross, "줄.jsonl", "-o", "a.csv")
     assert table("a.csv")[1]["text"] == "하나\n둘"
     assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy")
-    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor")
+    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor", code=2)
+    assert "--on-truncate is 'chunk'" in failure("predict", cross, "줄.jsonl", "--on-truncate", "chunk", code=2)
     assert not Path("a.tsv").exists()
 
 
@@ -379,3 +380,41 @@ def test_nothing_is_written_over_what_is_read(folder, cross):
 def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
     assert "there is no folder ./없음" in failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", "./없음")
     assert not Path("은.tsv.parts").exists()
+
+
+@pytest.fixture
+def words(folder) -> str:
+    Path("벡터.txt").write_text("비 1 0\ncat 0 1\n눈 1 1\n", encoding="utf-8")
+    WordEncoder.from_vectors("벡터.txt").save_pretrained("낱말")
+    return "낱말"
+
+
+def test_a_word_encoder_scores_and_ranks(words):
+    Path("쌍.tsv").write_text("sentence1\tsentence2\n비\tcat\n비\t눈\n", encoding="utf-8")
+    rows = [json.loads(line) for line in sbert("predict", words, "쌍.tsv").stdout.splitlines()]
+    assert [row["prediction"] for row in rows] == pytest.approx([0, 0.5**0.5])
+    assert {row["scale"] for row in rows} == {"cosine"}
+    assert "this WordEncoder has its cosine alone" in failure("predict", words, "쌍.tsv", "--output", "logit")
+    Path("글.txt").write_text("cat\n눈\n비\n", encoding="utf-8")
+    hits = json.loads(sbert("rank", words, "비", "글.txt", "--json").stdout)
+    assert [hit["text"] for hit in hits] == ["비", "눈", "cat"]
+
+
+def test_info_of_a_word_encoder(words):
+    facts = json.loads(sbert("info", words, "--json").stdout)
+    assert (facts["kind"], facts["vocabulary"], facts["dimension"], facts["lstm_size"]) == ("WordEncoder", 3, 2, None)
+    assert "architecture" not in facts
+    assert "WordEncoder" in sbert("info", words).stdout
+
+
+def test_the_doctor_and_a_word_encoder(words):
+    report = json.loads(sbert("doctor", words, "--json").stdout)
+    findings = {finding["name"]: finding["sentence"] for finding in report["findings"]}
+    assert list(findings) == ["software", "machine", "model", "stability"]
+    assert findings["stability"].startswith("40 of 40 texts identical")
+
+
+def test_two_word_encoders_compared(words):
+    Path("글.txt").write_text("cat\n눈\n비\n", encoding="utf-8")
+    found = json.loads(sbert("compare", words, words, "--texts", "글.txt", "--json").stdout)
+    assert found["drift"]["cosine"]["mean"] == pytest.approx(1)

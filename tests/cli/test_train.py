@@ -68,9 +68,9 @@ def sbert(*arguments: object, code: int = 0) -> Result:
     return result
 
 
-def failure(*arguments: object) -> str:
+def failure(*arguments: object, code: int = 1) -> str:
     """The one line that a failing run writes."""
-    result = sbert(*arguments, code=1)
+    result = sbert(*arguments, code=code)
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
@@ -143,17 +143,46 @@ def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--loss", "cosin"], "did you mean 'cosine'?"),
         (["--loss", "softmax"], "쌍.tsv: softmax got two text columns and a score"),
-        (["--epochs", 0], "epochs is 0, but must be at least 1"),
-        (["--set", "train.epoch=2"], "a key of train is 'epoch'"),
-        (["--set", "train"], "a setting is written as table.key=value"),
         (["-m", "./없음"], "there is no folder ./없음"),
         (["--dev", "없음.tsv"], "there is no file '없음.tsv'"),
     ],
 )
 def test_errors_are_one_sentence(base, more, sentence):
     assert sentence in failure(*base, *more)
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (["--loss", "cosin"], "--loss is 'cosin'"),
+        (["--kind", "by"], "--kind is 'by'"),
+        (["--set", "train"], "a setting is written as table.key=value"),
+    ],
+)
+def test_a_value_that_does_not_exist_is_wrong_usage(base, more, sentence):
+    Path("실행.toml").write_text('[data]\ntrain = ["쌍.tsv"]\n[train]\noutput_dir = "runs/쌍"\n', encoding="utf-8")
+    assert sentence in failure(*base, *more, code=2)
+    assert sentence in failure("train", "실행.toml", *more, code=2)
+    assert not Path("runs").exists()
+
+
+def test_where_all_is_typed_every_setting_is_usage(base):
+    assert "a key of train is 'epoch'" in failure(*base, "--set", "train.epoch=2", code=2)
+    assert "epochs is 0, but must be at least 1" in failure(*base, "--set", "train.epochs=0", code=2)
+    Path("실행.toml").write_text("[data]\ntrain = []\n[train]\nepochs = 0\noutput_dir = 'a'\n", encoding="utf-8")
+    assert "epochs is 0" in failure("train", "실행.toml", "--set", "data.train=['쌍.tsv']")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--epochs", "--batch-size", "--limit", "--eval-every", "--checkpoint-every", "--learning-rate", "--seed"],
+)
+def test_a_number_that_cannot_be_meant_is_wrong_usage(base, option):
+    said = sbert(*base, option, -1, code=2).stderr
+    assert "Invalid value" in said
+    assert f"'{option}'" in said
     assert not Path("runs").exists()
 
 
@@ -175,6 +204,11 @@ def test_a_run_file_without_its_tables(base, folder, monkeypatch):
     assert "data is 3, but must be a table" in failure("train", "틀림.toml")
     monkeypatch.setenv("SBERT_DATA", str(folder))
     assert "data is 3 and holds no keys" in failure("train", "틀림.toml")
+
+
+def test_a_run_file_in_another_encoding(folder):
+    Path("실행.toml").write_text('[data]\ntrain = ["쌍.tsv"]\n', encoding="utf-16")
+    assert "실행.toml: byte 1 (0xff) is not UTF-8; it looks like UTF-16" in failure("train", "실행.toml")
 
 
 def test_explain(base, folder):
@@ -219,7 +253,16 @@ def test_a_cross_encoder_needs_its_kind_and_no_loss(base, tiny_folder):
     assert "쌍.tsv: cosine is for bi-encoders; for a cross-encoder choose cosent, mse, bce" in failure(
         *base, "--kind", "cross"
     )
-    assert "model.kind is 'crss'" in failure(*bare, "--kind", "crss")
+    assert "--kind is 'crss'" in failure(*bare, "--kind", "crss", code=2)
+
+
+def test_a_new_head_is_announced_where_it_is_new(folder, tiny_folder):
+    told = "starts with a new head: score"
+    run = ["train", "-m", tiny_folder("bert"), "--kind", "cross", "--data", "쌍.tsv", "-o", "runs/교차", "--resume"]
+    assert told in sbert(*run).stderr  # nothing to resume yet
+    assert told not in sbert(*run).stderr
+    trained = [*run[:2], "runs/교차", *run[3:7], "-o", "runs/더"]
+    assert told not in sbert(*trained).stderr
 
 
 def test_tensorboard_is_asked_for_by_name(base, monkeypatch):

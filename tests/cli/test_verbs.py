@@ -49,9 +49,9 @@ def sbert(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -
     return result
 
 
-def failure(*arguments: object, stdin: str | bytes | None = None) -> str:
+def failure(*arguments: object, stdin: str | bytes | None = None, code: int = 1) -> str:
     """The one line that a failing verb writes."""
-    result = sbert(*arguments, stdin=stdin, code=1)
+    result = sbert(*arguments, stdin=stdin, code=code)
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
     assert result.stderr.count("\n") == 1
@@ -268,17 +268,11 @@ def test_info_of_a_cross_encoder(tiny_classifier):
         (["encode", "없음.txt", "-o", "a.npy"], "no file '없음.txt'"),
         (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
         (["encode", "문장.txt", "-o", "없음/a.npy"], "No such file or directory"),
-        (["encode", "문장.txt", "-o", "a.npy", "--precision", "int4"], "'float32', 'float16', 'int8'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--precision", "flot32"], "did you mean 'float32'?"),
-        (["encode", "문장.txt", "-o", "a.npy", "--on-truncate", "cut"], "'warn', 'raise', 'ignore', 'chunk'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'parquet'"),
         (["encode", "문장.txt", "-o", "a.npy", "--column", "제목"], "'text'"),
         (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
         (["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", "99"], "1 to 32 dimensions"),
-        (["encode", "문장.txt", "-o", "a.npy", "--batch-tokens", "0"], "at least 1"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "999"], "128 positions"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "8", "--on-truncate", "raise"], "truncated at 8"),
-        (["similarity", "문장.txt", "--measure", "cosin"], "did you mean 'cosine'?"),
         (["similarity", "하나의 글"], "need two to compare"),
         (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),
         (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
@@ -291,6 +285,42 @@ def test_a_failure_is_one_line_and_leaves_nothing(file, model, arguments, messag
     assert os.listdir() == [file]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["encode", "문장.txt", "-o", "a.npy", "--precision", "int4"], "'float32', 'float16', 'int8'"),
+        (["encode", "문장.txt", "-o", "a.npy", "--precision", "flot32"], "did you mean 'float32'?"),
+        (["encode", "문장.txt", "-o", "a.npy", "--on-truncate", "cut"], "'warn', 'raise', 'ignore', 'chunk'"),
+        (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'parquet'"),
+        (["similarity", "문장.txt", "--measure", "cosin"], "did you mean 'cosine'?"),
+        (["search", "문장.txt", "무엇", "--format", "xml"], "--format is 'xml'"),
+    ],
+)
+def test_a_value_that_does_not_exist_is_wrong_usage(file, model, arguments, message):
+    assert message in failure(*arguments, "-m", model, code=2)
+    assert os.listdir() == [file]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["encode", "문장.txt", "-o", "a.npy", "--batch-tokens", 0],
+        ["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", 0],
+        ["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", -1],
+        ["search", "문장.txt", "무엇", "-k", 0],
+        ["rank", "모형", "무엇", "문장.txt", "-k", -3],
+        ["pairs", "문장.txt", "--top", 0],
+        ["distill", "모형", "문장.txt", "-o", "은.tsv", "--neighbours", 0],
+    ],
+)
+def test_a_number_that_cannot_be_meant_is_wrong_usage(file, arguments):
+    result = sbert(*arguments, code=2)
+    assert result.stdout == ""
+    assert f"'{arguments[-2]}'" in result.stderr
+    assert "Invalid value" in result.stderr
+    assert os.listdir() == [file]
+
+
 def test_no_such_model(file):
     assert "./없음" in failure("encode", file, "-o", "a.npy", "-m", "./없음")
     assert "./없음" in failure("info", "./없음")
@@ -298,7 +328,7 @@ def test_no_such_model(file):
 
 def test_undecodable_bytes_on_standard_input(folder, model):
     message = failure("encode", "-", "-o", "a.npy", "-m", model, stdin="하나\n".encode() + "둘".encode("cp949"))
-    assert "standard input, line 2" in message
+    assert "standard input, line 2: byte 1 (0xb5) is not UTF-8; it looks like CP949" in message
 
 
 def test_an_embedding_that_is_there_already(folder, model):

@@ -340,7 +340,7 @@ def test_limit_counts_the_rows_taken(write):
         ("a.json", '[{"text": "가"}, 3]', {}, "row 1: JSON int, but an object"),
         ("a.json", '{"text": "가"}', {}, "JSON dict, but a list of objects"),
         ("a.json", "[", {}, "is not JSON"),
-        ("a.json", b'[{"text": "\xb0\xa1"}]', {}, "is not JSON"),
+        ("a.json", b'[{"text": "\xb0\xa1"}]', {}, r"a\.json: byte 12 \(0xb0\) is not UTF-8"),
         ("a.docx", "", {}, r"'\.docx', but must end in \.txt, .*\.json, \.parquet \(all but"),
     ],
 )
@@ -371,6 +371,26 @@ def test_examples_of_the_page(write, shape, kind, texts):
     example = PAGE.read_text(encoding="utf-8").split(f"**`{shape}`**")[1].split("```\n")[1]
     columns = read(write("a.tsv", example))
     assert (len(columns), columns.label_kind, len(columns.texts)) == (2, kind, texts)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.txt", "a.jsonl", "a.json", "a.jsonl.gz"])
+@pytest.mark.parametrize(
+    ("encoding", "mark", "named"),
+    [
+        ("utf-16-le", b"\xff\xfe", "it looks like UTF-16: convert the file with: iconv -f UTF-16 -t UTF-8"),
+        ("utf-16-be", b"\xfe\xff", "it looks like UTF-16: convert the file with: iconv -f UTF-16 -t UTF-8"),
+        ("cp949", b"", "it looks like CP949: convert the file with: iconv -f CP949 -t UTF-8"),
+    ],
+)
+def test_another_encoding_is_named_with_the_way_out(write, name, encoding, mark, named):
+    text = '[{"text": "똠방각하가 왔다"}]' if name == "a.json" else '{"text": "똠방각하가 왔다"}\n'
+    with pytest.raises(BadInput, match=rf"\(0x..\) is not UTF-8; {named}$"):
+        read(write(name, mark + text.encode(encoding)))
+
+
+def test_an_encoding_that_is_not_known_is_not_guessed(write):
+    with pytest.raises(BadInput, match=r"line 2: byte 4 \(0xe9\) .*; convert .* with: iconv -f ENCODING -t UTF-8"):
+        read(write("a.tsv", "text\ncafé au lait\n".encode("latin-1")))
 
 
 @given(st.binary(max_size=150), st.sampled_from(["txt", "tsv", "csv", "jsonl", "json", "parquet"]))

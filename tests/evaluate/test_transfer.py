@@ -231,6 +231,14 @@ def test_old_files_may_be_latin_1(tmp_path):
     assert (score.items, score.value) == (8, 100.0)
 
 
+def test_utf_16_is_not_read_as_latin_1(tmp_path):
+    for name in ("neg", "pos"):
+        (tmp_path / f"mpqa.{name}").write_text("나쁘다\n좋다\n", encoding="utf-16")
+    report = SUITES["senteval"].only("mpqa").run(Words(), tmp_path, folds=2)
+    assert not report.scores
+    assert "it looks like UTF-16: convert the file with: iconv -f UTF-16 -t UTF-8" in report.missing[0].reason
+
+
 def test_six_hundred_real_reviews(shared_data, bundled):
     suite = SUITES["senteval"].only("cr")
     (score,) = suite.run(bundled, shared_data, folds=3, rows=600).scores

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder, load
+from sbert import BiEncoder, CrossEncoder, PolyEncoder, Searcher, WordEncoder, load
 from sbert.errors import BadModel, ModelNotFound
+from sbert.models.pairs import scale_of, score_pairs
 
 PAIRS = [("비가 온다.", "비가 내린다."), ("A cat", "")]
 
@@ -63,9 +64,25 @@ def test_a_poly_encoder_is_one_though_it_holds_a_bi_encoder(tmp_path, tiny_folde
     assert isinstance(BiEncoder.from_pretrained(tmp_path / "폴리"), BiEncoder)
 
 
-def test_word_encoders_have_their_own_way(tmp_path):
+def test_a_word_encoder(tmp_path):
     vectors = tmp_path / "vectors.txt"
-    vectors.write_text("비 1 0\ncat 0 1\n", encoding="utf-8")
-    WordEncoder.from_vectors(vectors).save_pretrained(tmp_path / "낱말")
+    vectors.write_text("비 1 0\ncat 0 1\n눈 1 1\n", encoding="utf-8")
+    model = WordEncoder.from_vectors(vectors)
+    model.save_pretrained(tmp_path / "낱말")
+    again = load(tmp_path / "낱말")
+    assert isinstance(again, WordEncoder)
+    assert again.encode(["비 눈", "cat"]).tolist() == model.encode(["비 눈", "cat"]).tolist() == [[1, 0.5], [0, 1]]
+    cut = load(tmp_path / "낱말", max_seq_length=1, device="cpu")
+    assert cut.encode("비 눈", on_truncate="ignore").tolist() == [1, 0]
+    assert score_pairs(again, [("비", "cat"), ("비", "눈"), ("개", "비")]) == pytest.approx([0, 0.5**0.5, 0])
+    assert scale_of(again) == "cosine"
     with pytest.raises(BadModel, match=r"holds a WordEncoder, .* load it with WordEncoder\.from_pretrained$"):
-        load(tmp_path / "낱말")
+        BiEncoder.from_pretrained(tmp_path / "낱말")
+
+
+def test_a_word_encoder_retrieves(tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("비 1 0\ncat 0 1\n눈 1 1\n", encoding="utf-8")
+    searcher = Searcher(WordEncoder.from_vectors(vectors))
+    searcher.add(["cat", "눈", "비"])
+    assert [hit.text for hit in searcher.search("비", 2).hits] == ["비", "눈"]

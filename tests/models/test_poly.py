@@ -212,6 +212,24 @@ class TestRefusals:
             with pytest.raises(BadInput, match="take them from encode_query and encode_document"):
                 model.score(*wrong)
 
+    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e30])
+    def test_numbers_that_have_no_score(self, model, value):
+        codes, vectors = model.encode_query(["비", "눈"]), model.encode_document(["눈", "비", "해"])
+        broken = codes.copy(), vectors.copy()
+        broken[0][1, -1, 3] = broken[1][2, 0] = value
+        for wrong, place in (
+            ((broken[0], vectors), "row 1 of codes"),
+            ((broken[0][1], vectors), "row 0 of codes"),
+            ((codes, broken[1]), "row 2 of vectors"),
+            ((codes, broken[1].tolist()), "row 2 of vectors"),
+        ):
+            with pytest.raises(BadInput, match=f"{place} holds NaN, infinity or values beyond 1e17; repair it or"):
+                model.score(*wrong)
+
+    def test_the_largest_numbers_have_scores(self, model):
+        codes, vectors = np.full((model.num_codes, 32), 1e17), np.full((3, 32), 1e17)
+        assert np.isfinite(model.score(codes, vectors)).all()
+
     def test_one_text_is_no_list_of_letters(self, model, bundled):
         for each in (model, bundled):
             with pytest.raises(BadInput, match="got one text, but several are read here"):

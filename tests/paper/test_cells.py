@@ -21,6 +21,7 @@ from sbert.errors import BadInput, BadOption
 from sbert.paper import budgets
 from sbert.paper.bare import Bare
 from sbert.paper.cells import Cell, Cells, Job
+from sbert.paper.names import short
 from sbert.paper.numbers import number, numbers
 from sbert.paper.run import plan, run
 
@@ -211,7 +212,27 @@ def test_models_are_told_apart_by_as_much_of_their_names_as_it_takes(settings, t
     found = [
         label for label in names(plan("table4", settings(models=given)).jobs) if "model" in label or "mm" in label
     ]
-    assert found == [f"table4: {name}, Accuracy" for name in ("cross/model", "poly/model", "mm")]
+    assert found == [f"table4: {name}, Accuracy" for name in ("model", "poly/model", "mm")]
+
+
+def test_another_model_leaves_the_cells_of_those_before(settings, tiny_folder, tmp_path):
+    for name in ("가/모형", "나/모형"):
+        shutil.copytree(tiny_folder("bert"), tmp_path / name)
+    first, second = str(tmp_path / "가" / "모형"), str(tmp_path / "나" / "모형")
+    before = names(plan("table4", settings(models=(first,))).jobs)
+    after = names(plan("table4", settings(models=(first, second))).jobs)
+    assert after.items() > before.items()
+    assert set(after) - set(before) == {"table4: 나/모형, Accuracy"}
+
+
+def test_no_two_models_have_one_name():
+    assert short(["runs/bert", "bert", "x/model", "a/b/model", "b/model"]) == [
+        ("runs/bert", "bert"),
+        ("bert", "bert (2)"),
+        ("x/model", "model"),
+        ("a/b/model", "b/model"),
+        ("b/model", "b/model (2)"),
+    ]
 
 
 def test_a_reader_of_pairs_is_missing_where_vectors_are_needed(settings, tiny_classifier):
@@ -261,3 +282,16 @@ def test_what_a_backbone_is_called_follows_from_what_it_is(tiny_folder, tmp_path
     assert (Bare(str(folder)).family, Bare(str(folder)).size) == ("SBERT", "base")
     shutil.copytree(tiny_folder("xlm-roberta"), tmp_path / "mine")
     assert Bare(str(tmp_path / "mine")).family == "SRoBERTa"
+
+
+def test_table3_names_a_roberta_and_stands_beside_the_papers_bert(settings, tiny_folder):
+    work = {job.label: job for job in plan("table3", settings(backbone=str(tiny_folder("roberta")))).jobs}
+    rows = {label.removeprefix("table3: ") for label in work if "AFS" in label}
+    assert rows == {
+        f"{name}-AFS, {section}"
+        for name in ("RoBERTa", "SRoBERTa")
+        for section in ("2-fold cross-validation", "cross-topic")
+    }
+    pearson, _ = work["table3: RoBERTa-AFS, cross-topic"].run()
+    assert (pearson.row, pearson.beside, pearson.paper) == ("RoBERTa-AFS, cross-topic", "BERT-AFS-base", 58.49)
+    assert "the paper's is BERT-AFS-base" in pearson.note

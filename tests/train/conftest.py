@@ -16,8 +16,11 @@ from typing import Any
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 from sbert import BiEncoder, Columns
+from sbert.train.distributed import Team
+from sbert.train.step import Step
 
 PROGRAM = Path(__file__).with_name("program.py")
 SOURCE = Path(__file__).parents[2] / "src"
@@ -56,6 +59,28 @@ def bert_folder(
 def bert(bert_folder: Callable[[float], Path]) -> Callable[..., BiEncoder]:
     """``bert(dropout=0.1)``: a fresh tiny model."""
     return lambda dropout=0.0: BiEncoder.from_pretrained(bert_folder(dropout))
+
+
+@pytest.fixture
+def step() -> Callable[..., Step]:
+    """``step(model, tokens=None)``: the gradients of one batch, in parts of so many tokens."""
+
+    def make(model: nn.Module, tokens: int | None = None, precision: Any = "float32") -> Step:
+        return Step(model, Team(), precision, tokens, torch.amp.GradScaler("cpu", enabled=False))
+
+    return make
+
+
+@pytest.fixture
+def gradients() -> Callable[[nn.Module], dict[str, Tensor]]:
+    """``gradients(model)``, by the names of the weights; there must be some."""
+
+    def collect(model: nn.Module) -> dict[str, Tensor]:
+        found = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
+        assert found
+        return {name: gradient.to_dense() for name, gradient in found.items()}
+
+    return collect
 
 
 @pytest.fixture

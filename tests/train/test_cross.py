@@ -14,9 +14,7 @@ from sentence_transformers.cross_encoder import losses as their_losses
 from sbert import Columns, CrossEncoder, TrainConfig, Trainer, losses
 from sbert.errors import BadInput
 from sbert.train import trainer
-from sbert.train.distributed import Team
 from sbert.train.preflight import explain
-from sbert.train.step import Step
 
 NLI = ("contradiction", "entailment", "neutral")
 SEED = (42, 0, 0)
@@ -45,14 +43,6 @@ def alike(sentences) -> Columns:
 @pytest.fixture
 def config(tmp_path):
     return partial(TrainConfig, output_dir=str(tmp_path / "실험"), batch_size=8, learning_rate=2e-3)
-
-
-def step(model, tokens=None) -> Step:
-    return Step(model, Team(), "float32", tokens, torch.amp.GradScaler("cpu", enabled=False))
-
-
-def gradients(model) -> dict[str, torch.Tensor]:
-    return {name: weight.grad.to_dense() for name, weight in model.named_parameters() if weight.grad is not None}
 
 
 @pytest.mark.parametrize("loss", [losses.mse, losses.bce])
@@ -133,7 +123,7 @@ def test_stopped_and_resumed_to_the_bit(cross, alike, config, tmp_path, state, s
     same(state(resumed), state(straight))
 
 
-def test_a_batch_in_parts_has_the_same_gradient(cross, alike):
+def test_a_batch_in_parts_has_the_same_gradient(cross, alike, step, gradients):
     whole, parts = cross(), cross()
     labels, columns = torch.from_numpy(alike.labels), list(alike.texts.values())
     losses_ = [
@@ -148,7 +138,7 @@ def test_a_batch_in_parts_has_the_same_gradient(cross, alike):
         torch.testing.assert_close(found[name], gradient, atol=1e-6 * max(1.0, largest), rtol=1e-5)
 
 
-def test_the_gradients_of_sentence_transformers(cross, alike, tmp_path):
+def test_the_gradients_of_sentence_transformers(cross, alike, tmp_path, step, gradients):
     ours = cross()
     ours.save_pretrained(tmp_path / "m")
     theirs = Theirs(str(tmp_path / "m"), device="cpu")
@@ -169,7 +159,7 @@ def test_the_gradients_of_sentence_transformers(cross, alike, tmp_path):
         torch.testing.assert_close(found[mine], gradient, atol=1e-6, rtol=1e-4)
 
 
-def test_a_pair_that_stands_twice_goes_through_once(cross):
+def test_a_pair_that_stands_twice_goes_through_once(cross, step):
     model, seen = cross(), []
     forward = model.forward
     model.forward = lambda batch: (seen.append(len(batch.lengths)), forward(batch))[1]

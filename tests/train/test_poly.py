@@ -12,9 +12,7 @@ import torch
 from sbert import Columns, PolyEncoder, TrainConfig, Trainer, losses
 from sbert.errors import BadInput
 from sbert.train import trainer
-from sbert.train.distributed import Team
 from sbert.train.preflight import explain
-from sbert.train.step import Step
 
 SEED = (42, 0, 0)
 FORMS = [{}, {"codes": "first"}, {"towers": "separate"}]
@@ -44,14 +42,6 @@ def config(tmp_path):
     return partial(TrainConfig, output_dir=str(tmp_path / "실험"), batch_size=8, learning_rate=3e-3)
 
 
-def step(model, tokens=None) -> Step:
-    return Step(model, Team(), "float32", tokens, torch.amp.GradScaler("cpu", enabled=False))
-
-
-def gradients(model) -> dict[str, torch.Tensor]:
-    return {name: weight.grad.to_dense() for name, weight in model.named_parameters() if weight.grad is not None}
-
-
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_it_learns_to_choose(poly, answers, config, tmp_path, form):
     model, events = poly(0.1, **form), []
@@ -77,7 +67,7 @@ def test_graded_pairs(poly, answers, config):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
-def test_both_towers_and_the_codes_are_trained(poly, answers, form):
+def test_both_towers_and_the_codes_are_trained(poly, answers, form, step, gradients):
     model = poly(**form)
     columns = list(answers.texts.values())
     step(model)(losses.poly_nce, columns, None, SEED, share=1.0)
@@ -89,7 +79,7 @@ def test_both_towers_and_the_codes_are_trained(poly, answers, form):
 
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
-def test_a_batch_in_parts_has_the_same_gradient(poly, answers, form):
+def test_a_batch_in_parts_has_the_same_gradient(poly, answers, form, step, gradients):
     whole, parts = poly(**form), poly(**form)
     columns = list(answers.texts.values())
     values = [
@@ -104,7 +94,7 @@ def test_a_batch_in_parts_has_the_same_gradient(poly, answers, form):
         torch.testing.assert_close(found[name], gradient, atol=1e-6 * max(1.0, largest), rtol=1e-5)
 
 
-def test_the_gradient_is_that_of_separate_passes(poly, answers):
+def test_the_gradient_is_that_of_separate_passes(poly, answers, step, gradients):
     """Queries and documents read each for themselves, and the loss written out."""
     ours, plain = poly(), poly()
     queries, documents = answers.texts.values()

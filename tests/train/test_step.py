@@ -16,7 +16,6 @@ from sbert.text import batches
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
 from sbert.train.precision import multiplies_in_bf16
-from sbert.train.step import Step
 from sbert.train.update import Update
 
 LOSSES = {
@@ -33,18 +32,8 @@ def softmax() -> losses.SoftmaxClassifier:
     return losses.SoftmaxClassifier(32, ["contradiction", "entailment", "neutral"])
 
 
-def step(model, precision="float32", tokens=None) -> Step:
-    return Step(model, Team(), precision, tokens, torch.amp.GradScaler("cpu", enabled=False))
-
-
 def labels_of(columns) -> Tensor | None:
     return None if columns.labels is None else torch.from_numpy(columns.labels)
-
-
-def gradients(model: nn.Module) -> dict[str, Tensor]:
-    found = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}
-    assert found
-    return found
 
 
 def close(ours: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
@@ -55,7 +44,7 @@ def close(ours: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
         torch.testing.assert_close(ours[name], gradient, atol=1e-6 * max(1.0, largest), rtol=1e-5)
 
 
-def plain(model, loss, columns) -> tuple[float, dict[str, Tensor]]:
+def plain(model, loss, columns) -> float:
     """Every text of every column by itself, whatever stands twice, and one backward."""
 
     def embed(text: str) -> Tensor:
@@ -65,20 +54,20 @@ def plain(model, loss, columns) -> tuple[float, dict[str, Tensor]]:
     vectors = [torch.stack([embed(text) for text in texts]) for texts in columns.texts.values()]
     value = loss(vectors, labels_of(columns))
     value.backward()
-    return value.item(), gradients(model)
+    return value.item()
 
 
 @pytest.mark.parametrize("tokens", [None, 40])
 @pytest.mark.parametrize("name", LOSSES)
-def test_as_one_text_after_another(name, tokens, bert, rows):
+def test_as_one_text_after_another(name, tokens, bert, rows, step, gradients):
     loss, ours, other, columns = LOSSES[name] or softmax(), bert().train(), bert().train(), rows(name, 10)
-    expected, theirs = plain(other, loss, columns)
+    expected = plain(other, loss, columns)
     if isinstance(loss, nn.Module):
         own = gradients(loss)
         loss = softmax()
     outcome = step(ours, tokens=tokens)(loss, list(columns.texts.values()), labels_of(columns), SEED, share=1.0)
     assert outcome.loss == pytest.approx(expected, abs=1e-6)
-    close(gradients(ours), theirs)
+    close(gradients(ours), gradients(other))
     if isinstance(loss, nn.Module):
         close(gradients(loss), own)
 
@@ -91,7 +80,7 @@ def test_as_one_text_after_another(name, tokens, bert, rows):
         ("triplet", "TripletLoss"),
     ],
 )
-def test_as_sentence_transformers(ours, name, bert, rows, tmp_path):
+def test_as_sentence_transformers(ours, name, bert, rows, tmp_path, step, gradients):
     loss, columns = getattr(losses, ours), rows(ours, 10)
     options = {"triplet_margin": loss.__kwdefaults__["margin"]} if ours == "triplet" else {}
     model = bert().train()
@@ -128,7 +117,7 @@ class Watched(nn.Module):
         return vectors
 
 
-def test_the_second_pass_draws_the_same_dropout(bert, rows):
+def test_the_second_pass_draws_the_same_dropout(bert, rows, step):
     model, columns = Watched(bert(0.1).train()), rows("info_nce", 12)
     step(model, tokens=60)(losses.info_nce, list(columns.texts.values()), None, SEED, share=1.0)
     parts = len(model.vectors) // 2
@@ -140,7 +129,7 @@ def test_the_second_pass_draws_the_same_dropout(bert, rows):
     assert not torch.equal(still.vectors[0], model.vectors[0])  # there was dropout to replay
 
 
-def test_randomness_belongs_to_the_batch(bert, rows):
+def test_randomness_belongs_to_the_batch(bert, rows, step):
     columns = list(rows("info_nce", 8).texts.values())
 
     def loss_with(*seed: int) -> float:
@@ -155,7 +144,7 @@ def test_randomness_belongs_to_the_batch(bert, rows):
     assert len({first, loss_with(43, 0, 0), loss_with(42, 1, 0), loss_with(42, 0, 1)}) == 4
 
 
-def test_a_text_is_embedded_once_a_column(bert):
+def test_a_text_is_embedded_once_a_column(bert, step):
     model = Watched(bert(0.1).train())
     twice = ["비가 온다.", "A cat sleeps.", "비가 온다.", "비가 온다."]
     outcome = step(model)(losses.info_nce, [twice, twice], None, SEED, share=1.0)
@@ -167,12 +156,12 @@ def test_a_text_is_embedded_once_a_column(bert):
     assert len(different) == 4  # dropout tells the equal texts of two columns apart
 
 
-def test_bf16_multiplies_in_half_precision(bert, rows):
+def test_bf16_multiplies_in_half_precision(bert, rows, step):
     if not multiplies_in_bf16():
         pytest.skip("this processor stops a program that multiplies in bf16")
     columns = list(rows("info_nce", 8).texts.values())
     full, half = (
-        step(model, precision)(losses.info_nce, columns, None, SEED, share=1.0)
+        step(model, precision=precision)(losses.info_nce, columns, None, SEED, share=1.0)
         for model, precision in ((bert().train(), "float32"), (bert().train(), "bf16"))
     )
     assert half.loss != full.loss
@@ -197,7 +186,7 @@ def update(model, **settings) -> Callable:
     return Update(model, nn.ModuleList(), config, 10, Team())
 
 
-def test_two_batches_of_eight_are_one_of_sixteen(bert, rows):
+def test_two_batches_of_eight_are_one_of_sixteen(bert, rows, step, gradients):
     columns, one, two = rows("cosine_mse", 16), bert(), bert()
     texts, labels = list(columns.texts.values()), labels_of(columns)
     halves = [

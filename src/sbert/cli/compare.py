@@ -93,7 +93,8 @@ def _check_models(first: str, second: str, vectors: bool) -> None:
     from sbert.models.load import CLASSES
 
     for name in (first, second):
-        kind = hub.known_kind(hub.resolve(name)) or "bi"
+        folder = hub.resolve(name)
+        kind = "bi" if hub.holds_words(folder) else hub.known_kind(folder) or "bi"
         if vectors and kind != "bi":
             raise BadInput(f"{name} is a {CLASSES[kind].__name__}, but --texts needs models that give a vector a text")
 
@@ -126,6 +127,8 @@ def _key(score: Score) -> tuple[str, str]:
 def _drift(first: str, second: str, source: Path, column: str | None) -> Moved:
     from sbert.evaluate.drift import drift
     from sbert.models.bi import BiEncoder
+    from sbert.models.load import load
+    from sbert.models.words import WordEncoder
 
     rows: dict[str, int] = {}
     for row, text in enumerate(files.read(str(source), column).texts):
@@ -133,7 +136,9 @@ def _drift(first: str, second: str, source: Path, column: str | None) -> Moved:
     texts = list(rows)
     if len(texts) < 2:
         raise BadInput(f"{source} has the same text in every row, but neighbours need at least two different ones")
-    vectors = (BiEncoder.from_pretrained(name).encode(texts, show_progress_bar=True) for name in (first, second))
+    models = (load(name) for name in (first, second))
+    encoders = (model for model in models if isinstance(model, (BiEncoder, WordEncoder)))  # as both are
+    vectors = (encoder.encode(texts, show_progress_bar=True) for encoder in encoders)
     return Moved(texts, list(rows.values()), drift(*vectors))
 
 

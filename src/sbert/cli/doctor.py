@@ -1,4 +1,4 @@
-"""``sbert doctor``: what is installed, whether vectors are right and stable here, and how fast this machine is."""
+"""``sbert doctor``: what is installed, whether a model is right and stable here, and how fast this machine is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from sbert.paper.machine import cpu_name
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
+    from sbert.models.cross import CrossEncoder
+    from sbert.models.load import Model
 
 _SENTENCES = Path(__file__).with_name("demo_sentences.tsv")
 _STABLE_TEXTS = 40
@@ -38,7 +40,7 @@ def doctor(
     name: ModelArgument = None,
     json: Json = False,
 ) -> None:
-    """Check the installation, the model's vectors and this machine's speed; exit code 1 if a check fails."""
+    """Check the installation, a model of any kind and this machine's speed; exit code 1 if a check fails."""
     findings = []
     for finding in _examine(name):
         findings.append(finding)
@@ -64,19 +66,33 @@ def _examine(name: str | None) -> Iterator[Finding]:
     yield _machine()
     from sbert import hub
     from sbert.models.bi import BiEncoder
+    from sbert.models.load import load
+    from sbert.models.poly import PolyEncoder
+    from sbert.models.words import WordEncoder
 
     try:
         folder = hub.resolve(name)
-        encoder = BiEncoder.from_pretrained(folder)
+        model = load(folder)
     except SbertError as error:
         yield Finding("model", False, str(error), {})
         return
-    route = "packed" if encoder.transformer.packed else "equal lengths together"
-    yield Finding("model", True, f"{folder} runs on {encoder.device}, {route}", {"folder": str(folder)})
+    body = model.documents if isinstance(model, PolyEncoder) else model  # what most of the work is done with
+    kind = type(model).__name__
+    about = {"folder": str(folder), "kind": kind}
+    yield Finding("model", True, f"{folder}, a {kind}, runs on {model.device}{_route(body)}", about)
     texts = files.read(str(_SENTENCES)).texts
-    yield _reference(encoder)
-    yield _stability(encoder, texts)
-    yield _speed(encoder, texts)
+    if isinstance(body, BiEncoder):
+        yield _reference(body)
+    yield _stability(model, texts)
+    if not isinstance(body, WordEncoder):  # which hardly multiplies
+        yield _speed(body, texts)
+
+
+def _route(model: Model) -> str:
+    transformer = getattr(model, "transformer", None)
+    if transformer is None:
+        return ""
+    return ", packed" if transformer.packed else ", equal lengths together"
 
 
 def _software() -> Finding:
@@ -122,22 +138,33 @@ def _reference(encoder: BiEncoder) -> Finding:
     return Finding("vectors", True, sentence, {"difference": difference})
 
 
-def _stability(encoder: BiEncoder, texts: list[str]) -> Finding:
+def _stability(model: Model, texts: list[str]) -> Finding:
     from sbert.cli.measure import stability
+    from sbert.models.cross import CrossEncoder
+    from sbert.models.poly import PolyEncoder
 
     sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
     sample += ["", "네.", " ".join(texts[::50])]  # nothing, one word, and many words
-    same, difference, runs = measured = stability(encoder, sample, texts[1::20])
-    sentence = f"{same} of {len(sample)} texts identical to the bit in {len(runs)} runs: {', '.join(runs)}"
+    company = texts[1::20]
+    unit, made = ("pairs", "score") if isinstance(model, (CrossEncoder, PolyEncoder)) else ("texts", "vector")
+    items, others = (sample, company) if unit == "texts" else (_pairs(sample), _pairs(company))
+    same, difference, runs = measured = stability(model, items, others)
+    sentence = f"{same} of {len(sample)} {unit} identical to the bit in {len(runs)} runs: {', '.join(runs)}"
     if same < len(sample):
-        sentence += f"; on {encoder.device} a vector depends on its company, here by up to {difference:.1e}"
-    return Finding("stability", same == len(sample), sentence, {**measured._asdict(), "texts": len(sample)})
+        sentence += f"; on {model.device} a {made} depends on its company, here by up to {difference:.1e}"
+    return Finding("stability", same == len(sample), sentence, {**measured._asdict(), unit: len(sample)})
 
 
-def _speed(encoder: BiEncoder, texts: list[str]) -> Finding:
+def _pairs(texts: list[str]) -> list[tuple[str, str]]:
+    """Each text with the one after it."""
+    return list(zip(texts, texts[1:] + texts[:1], strict=True))
+
+
+def _speed(model: BiEncoder | CrossEncoder, texts: list[str]) -> Finding:
     from sbert.cli.measure import speed
+    from sbert.models.bi import BiEncoder
 
-    measured = speed(encoder, texts[::8])
+    measured = speed(model, texts[::8] if isinstance(model, BiEncoder) else _pairs(texts[::16]))
     sentence = (
         f"{measured.tokens_per_second:,.0f} tokens/s, {measured.share:.0%} of what this machine can multiply in "
         f"float32 ({measured.peak / 1e9:,.0f} GFLOPS)"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName
-from sbert.errors import BadInput, NotCalibrated, check_option
+from sbert.cli.options import Column, Format, Json, ModelName, check_value
+from sbert.errors import BadInput, NotCalibrated
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
@@ -33,9 +33,11 @@ def encode(
     truncate_dim: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many dimensions.")] = None,
     precision: Annotated[str, typer.Option(help="float32, float16, int8, uint8, binary, ubinary.")] = "float32",
     calibrate: Annotated[bool, typer.Option("--calibrate", help="int8, uint8: learn the ranges from IN.")] = False,
-    batch_tokens: Annotated[int, typer.Option(help="Tokens in one pass; changes speed and memory only.")] = 2048,
+    batch_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens in one pass; changes speed and memory only.")
+    ] = 2048,
     on_truncate: Annotated[str, typer.Option(help="Texts too long: warn, raise, ignore, chunk.")] = "warn",
-    max_seq_length: Annotated[int | None, typer.Option(help="Cut texts at so many tokens.")] = None,
+    max_seq_length: Annotated[int | None, typer.Option(min=1, help="Cut texts at so many tokens.")] = None,
     json: Json = False,
 ) -> None:
     """Embed every text of a file; row i of the output belongs to row i of the input."""
@@ -69,8 +71,8 @@ def encode(
 def _check(out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
     from sbert.types import OnTruncate, Precision
 
-    check_option("--precision", precision, get_args(Precision))
-    check_option("--on-truncate", on_truncate, get_args(OnTruncate))
+    check_value("--precision", precision, get_args(Precision))
+    check_value("--on-truncate", on_truncate, get_args(OnTruncate))
     if calibrate and precision not in _CALIBRATED:
         raise BadInput(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
     if out != output.STANDARD_OUTPUT:

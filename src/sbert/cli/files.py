@@ -11,9 +11,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+from sbert.cli.options import check_value
 from sbert.data import files
 from sbert.data.files import Record
-from sbert.errors import BadInput, BadOption, check_option
+from sbert.errors import BadInput, BadOption
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +77,7 @@ def read(source: str, column: str | None = None, kind: str | None = None) -> Row
 
 def _kind(source: str, kind: str | None) -> str:
     if kind is not None:
-        check_option("--format", kind, FORMATS)
+        check_value("--format", kind, FORMATS)
         return kind
     if source == "-":
         return "txt"

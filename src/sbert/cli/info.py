@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
     from sbert.models.bi import BiEncoder
     from sbert.models.cross import CrossEncoder
-    from sbert.models.load import Model
+    from sbert.models.load import Model, TransformerModel
     from sbert.models.poly import PolyEncoder
+    from sbert.models.words import WordEncoder
 
 _PACKED = "packed: tokens of many texts end to end, nothing padded"
 _BY_LENGTH = (
@@ -45,27 +46,46 @@ def info(
 
 
 def _facts(model: Model, name: str, folder: Path) -> dict[str, Any]:
+    from sbert.models.words import WordEncoder
+
+    return {
+        "name": name,
+        "kind": type(model).__name__,
+        "folder": str(folder),
+        "parameters": sum(weights.numel() for weights in model.parameters()),
+        "max_length": model.max_seq_length,
+        **(_of_words(model) if isinstance(model, WordEncoder) else _of_transformer(model)),
+        "device": str(model.device),
+    }
+
+
+def _of_words(model: WordEncoder) -> dict[str, Any]:
+    return {
+        "vocabulary": len(model.tokenizer),
+        "lower_case": model.tokenizer.lower_case,
+        "lstm_size": None if model.lstm is None else model.lstm.lstm.hidden_size,
+        "dimension": model.embedding_dimension,
+        "pooling": list(model.pooling),
+        "similarity": model.similarity_fn_name,
+    }
+
+
+def _of_transformer(model: TransformerModel) -> dict[str, Any]:
     from sbert.models.poly import PolyEncoder
 
     transformer = model.documents.transformer if isinstance(model, PolyEncoder) else model.transformer
     body = transformer.facts
     return {
-        "name": name,
-        "kind": type(model).__name__,
-        "folder": str(folder),
         "architecture": body.architecture,
         "layers": body.depth,
-        "parameters": sum(weights.numel() for weights in model.parameters()),
         "hidden_size": body.hidden_size,
         "vocabulary": model.tokenizer.backend.get_vocab_size(),
-        "max_length": model.max_seq_length,
         **_of_its_kind(model),
         "runs": _PACKED if transformer.packed else _BY_LENGTH,
-        "device": str(model.device),
     }
 
 
-def _of_its_kind(model: Model) -> dict[str, Any]:
+def _of_its_kind(model: TransformerModel) -> dict[str, Any]:
     from sbert.models.bi import BiEncoder
     from sbert.models.cross import CrossEncoder
 

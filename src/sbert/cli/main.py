@@ -18,6 +18,7 @@ from sbert.cli.doctor import doctor
 from sbert.cli.encode import encode
 from sbert.cli.evaluate import evaluate
 from sbert.cli.info import info
+from sbert.cli.options import WrongUsage
 from sbert.cli.pairs import pairs
 from sbert.cli.paper import paper
 from sbert.cli.predict import predict
@@ -27,6 +28,7 @@ from sbert.cli.similarity import similarity
 from sbert.cli.train import train
 from sbert.errors import SbertError
 
+_WRONG_USAGE = 2  # as typer ends where an option is unknown
 _INTERRUPTED = 130  # as a shell reports a program that SIGINT ended
 
 Parameters = ParamSpec("Parameters")
@@ -60,7 +62,7 @@ def guarded(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
             if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
                 raise
             show.note(f"error: {_sentence(error)}", "red")
-            raise typer.Exit(1) from None
+            raise typer.Exit(_WRONG_USAGE if isinstance(error, WrongUsage) else 1) from None
 
     return run
 

@@ -1,21 +1,27 @@
-"""Measures a model on this machine: whether a vector depends on its company, and how fast it gets made."""
+"""Measures a model on this machine: whether a vector or a score depends on its company, and how fast it gets made."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sbert.models.cross import CrossEncoder
+from sbert.models.poly import PolyEncoder
 from sbert.text import Tokens, batches
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
+    from sbert.models.load import Model
     from sbert.types import Array
+
+Items = list[Any]
+"""Texts, or pairs of texts, as the model reads them."""
 
 _ROUNDS = 5
 _MOST_SECONDS = 5.0
@@ -37,45 +43,63 @@ class Speed(NamedTuple):
 
 
 class Stability(NamedTuple):
-    """How much vectors depend on how they were made."""
+    """How much vectors or scores depend on how they were made."""
 
     identical: int
-    """Texts whose vector was the same, compared with ``==``, in all runs."""
+    """Items whose numbers were the same, compared with ``==``, in all runs."""
     difference: float
-    """The largest in any number of any vector."""
+    """The largest between any two of these numbers."""
     runs: list[str]
 
 
-def stability(encoder: BiEncoder, texts: list[str], company: list[str]) -> Stability:
-    """Embed ``texts`` in several ways that should make no difference, and compare."""
-    expected = encoder.encode(texts, on_truncate="ignore")
-    same = np.ones(len(texts), bool)
+def stability(model: Model, items: Items, company: Items) -> Stability:
+    """Read ``items`` in several ways that should make no difference, and compare."""
+    read = _reader(model)
+    expected = read(items)
+    same = np.ones(len(items), bool)
     difference = 0.0
     runs = []
-    for run, rows, vectors in _runs(encoder, texts, company):
-        same[rows] &= (vectors == expected[rows]).all(axis=1)
-        difference = max(difference, float(np.abs(vectors - expected[rows]).max()))
+    for run, rows, numbers in _runs(read, items, company):
+        same[rows] &= (numbers == expected[rows]).all(axis=1)
+        difference = max(difference, float(np.abs(numbers - expected[rows]).max()))
         runs.append(run)
     return Stability(int(same.sum()), difference, runs)
 
 
-def _runs(encoder: BiEncoder, texts: list[str], company: list[str]) -> Iterator[tuple[str, slice, Array]]:
-    """What was done, with which rows, and their vectors."""
+def _reader(model: Model) -> Callable[..., Array]:
+    """``read(items, batch_tokens=2048)`` -> (N, D) vectors, or (N, L) scores."""
+
+    def read(items: Items, batch_tokens: int = 2048) -> Array:
+        if isinstance(model, PolyEncoder):
+            queries, documents = zip(*items, strict=True)
+            codes = model.encode_query(queries, batch_tokens=batch_tokens, on_truncate="ignore")
+            vectors = model.encode_document(documents, batch_tokens=batch_tokens, on_truncate="ignore")
+            return np.stack([model.score(*pair) for pair in zip(codes, vectors[:, None], strict=True)])
+        if isinstance(model, CrossEncoder):
+            scores = model.predict(items, batch_tokens=batch_tokens, output="logit", on_truncate="ignore")
+            return scores.reshape(len(items), -1)
+        return model.encode(items, batch_tokens=batch_tokens, on_truncate="ignore")
+
+    return read
+
+
+def _runs(read: Callable[..., Array], items: Items, company: Items) -> Iterator[tuple[str, slice, Array]]:
+    """What was done, with which rows, and their numbers."""
     every = slice(None)
-    yield "backwards", every, encoder.encode(texts[::-1], on_truncate="ignore")[::-1]
-    yield "in company", every, encoder.encode(company + texts, on_truncate="ignore")[len(company) :]
+    yield "backwards", every, read(items[::-1])[::-1]
+    yield "in company", every, read(company + items)[len(company) :]
     for budget in (64, 512, 8192):
-        yield f"{budget} tokens a batch", every, encoder.encode(texts, batch_tokens=budget, on_truncate="ignore")
+        yield f"{budget} tokens a batch", every, read(items, batch_tokens=budget)
     # A busy machine makes many threads wait for each other all the time in work as small as one text.
     some = slice(None, None, 5)
-    yield f"{len(texts[some])} of them alone", some, _one_by_one(encoder, texts[some])
+    yield f"{len(items[some])} of them alone", some, _one_by_one(read, items[some])
     with _one_thread():
-        yield "on 1 thread", every, encoder.encode(texts, on_truncate="ignore")
-        yield "alone on 1 thread", every, _one_by_one(encoder, texts)
+        yield "on 1 thread", every, read(items)
+        yield "alone on 1 thread", every, _one_by_one(read, items)
 
 
-def _one_by_one(encoder: BiEncoder, texts: list[str]) -> Array:
-    return np.stack([encoder.encode(text, on_truncate="ignore") for text in texts])
+def _one_by_one(read: Callable[..., Array], items: Items) -> Array:
+    return np.concatenate([read([item]) for item in items])
 
 
 @contextmanager
@@ -88,22 +112,23 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def speed(encoder: BiEncoder, texts: list[str]) -> Speed:
+def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
     """Tokens a second, measured in turn with the machine's own peak, so that both see the same load."""
-    tokens = encoder.tokenize(texts)
+    read = _reader(model)
+    tokens = model.tokenize(items)
     count = int(tokens.lengths.sum())
-    work = flops(encoder, tokens)
-    matrix = torch.rand(_SIZE, _SIZE, device=encoder.device)
-    encoding: list[float] = []
+    work = flops(model, tokens)
+    matrix = torch.rand(_SIZE, _SIZE, device=model.device)
+    reading: list[float] = []
     multiplying: list[float] = []
     start = time.perf_counter()
-    while len(encoding) < _ROUNDS and time.perf_counter() - start < _MOST_SECONDS:
+    while len(reading) < _ROUNDS and time.perf_counter() - start < _MOST_SECONDS:
         multiplying.append(min(_seconds_to_multiply(matrix) for _ in range(2)))
         begin = time.perf_counter()
-        encoder.encode(texts, on_truncate="ignore")
-        encoding.append(time.perf_counter() - begin)
+        read(items)
+        reading.append(time.perf_counter() - begin)
     return Speed(
-        tokens_per_second=count / min(encoding),
+        tokens_per_second=count / min(reading),
         flops_per_token=work / count,
         peak=2 * _SIZE**3 / min(multiplying),
     )
@@ -115,22 +140,22 @@ def _seconds_to_multiply(matrix: torch.Tensor) -> float:
     return time.perf_counter() - begin
 
 
-def flops(encoder: BiEncoder, tokens: Tokens) -> int:
+def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
     """Counted at every linear layer as it runs (some share their weights, some see one token only), plus attention."""
     counts: list[int] = []
 
     def count(layer: nn.Linear, inputs: object, output: Tensor) -> None:
         counts.append(2 * layer.in_features * output.numel())
 
-    layers = [module for module in encoder.transformer.modules() if isinstance(module, nn.Linear)]
+    layers = [module for module in model.transformer.modules() if isinstance(module, nn.Linear)]
     hooks = [layer.register_forward_hook(count) for layer in layers]
     try:
         with torch.inference_mode(), _one_thread():
             for _, batch in batches(tokens, batch_tokens=2048):
-                encoder(batch)
+                model(batch)
     finally:
         for hook in hooks:
             hook.remove()
-    depth: int = encoder.transformer.facts.depth
-    attention = 4 * encoder.transformer.facts.hidden_size * depth * int((tokens.lengths**2).sum())
+    depth: int = model.transformer.facts.depth
+    attention = 4 * model.transformer.facts.hidden_size * depth * int((tokens.lengths**2).sum())
     return sum(counts) + attention

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sbert.cli import show
-from sbert.errors import BadInput, BadOption, check_option
+from sbert.errors import BadInput, SbertError, check_option
 
 ModelName = Annotated[
     str | None,
@@ -55,13 +55,23 @@ SuiteName = Annotated[
 HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
 
 
-def check_value(option: str, value: str, valid: Collection[str]) -> None:
-    """End as typer does where an option is used wrongly, with exit code 2, unless the value is one of these."""
+class WrongUsage(SbertError):
+    """The command line itself is wrong, whatever the files hold: ends with exit code 2."""
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """What is refused in here was typed."""
     try:
+        yield
+    except BadInput as error:
+        raise WrongUsage(str(error)) from None
+
+
+def check_value(option: str, value: str, valid: Collection[str]) -> None:
+    """Refuse an option that is none of these."""
+    with usage():
         check_option(option, value, valid)
-    except BadOption as error:
-        show.note(f"error: {error}", "red")
-        raise typer.Exit(2) from None
 
 
 def data_folder(named: Path | None) -> Path:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from sbert.cli import output, show, tables
-from sbert.cli.options import AnyModel, Columns, Json, names
-from sbert.errors import BadInput, check_option
+from sbert.cli.options import AnyModel, Columns, Json, check_value, names
+from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
@@ -40,8 +40,8 @@ def predict(
     from sbert.data.rows import scan
     from sbert.types import OnTruncate, Output
 
-    check_option("--output", as_, get_args(Output))
-    check_option("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
+    check_value("--output", as_, get_args(Output))
+    check_value("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, tables.SUFFIXES)
         output.check_other(out, source)

@@ -35,10 +35,11 @@ def rank(
 
 
 def _rank(model: Model, query: str, texts: list[str], k: int) -> list[Hit]:
-    from sbert.models.bi import BiEncoder
+    from sbert.models.cross import CrossEncoder
+    from sbert.models.poly import PolyEncoder
     from sbert.search.exact import semantic_search
 
-    if not isinstance(model, BiEncoder):
+    if isinstance(model, (CrossEncoder, PolyEncoder)):
         return model.rank(query, texts, k)
     corpus = model.encode_document(texts, show_progress_bar=True)
     return semantic_search(model.encode_query(query), corpus, k, model.similarity_fn_name)[0]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName
-from sbert.errors import BadInput, check_option
+from sbert.cli.options import Column, Format, Json, ModelName, check_value
+from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.types import FloatArray, Similarity
@@ -67,7 +67,7 @@ def _check(measure: str | None, plot: Path | None, second: str | None) -> None:
     from sbert.types import Similarity
 
     if measure is not None:
-        check_option("--measure", measure, get_args(Similarity))
+        check_value("--measure", measure, get_args(Similarity))
     if plot is not None and second is not None:
         raise BadInput("--plot draws the texts of a file, but two texts were given; write them to a file")
     if plot is not None:

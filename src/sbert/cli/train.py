@@ -6,16 +6,16 @@ import logging
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Json, ModelName
+from sbert.cli.options import Json, ModelName, check_value, usage
 from sbert.errors import SbertError
 
 if TYPE_CHECKING:
@@ -41,16 +41,22 @@ def train(
         str | None, typer.Option(help="softmax, cosine, triplet, info-nce, mse, ...: see docs/losses.md.")
     ] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="The run's folder.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="How often every row is seen.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Rows in one batch.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="The highest.")] = None,
-    warmup_ratio: Annotated[float | None, typer.Option(help="Share of the steps over which it rises.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The same seed gives the same weights.")] = None,
-    limit: Annotated[int | None, typer.Option(help="At most so many rows of each file.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="How often every row is seen.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Rows in one batch.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(min=0, help="The highest.")] = None,
+    warmup_ratio: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of the steps over which it rises.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same weights.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows of each file.")] = None,
     split: Annotated[str | None, typer.Option(help="Rows to learn from, in files with a column 'split'.")] = None,
     dev: Annotated[str | None, typer.Option(help="File to measure on: pairs with labels, or triplets.")] = None,
-    eval_every: Annotated[int | None, typer.Option(help="Measure every so many steps; else once an epoch.")] = None,
-    checkpoint_every: Annotated[int | None, typer.Option(help="Save every so many steps; else once an epoch.")] = None,
+    eval_every: Annotated[
+        int | None, typer.Option(min=1, help="Measure every so many steps; else once an epoch.")
+    ] = None,
+    checkpoint_every: Annotated[
+        int | None, typer.Option(min=1, help="Save every so many steps; else once an epoch.")
+    ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Any setting; may be given again.")
     ] = None,
@@ -83,6 +89,7 @@ def train(
 
     team = Team.join()
     with _one_voice(team):
+        _check(kind, loss)
         described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
         trainer = _assemble(described, tensorboard and team.leads)
         if explain:
@@ -91,6 +98,16 @@ def train(
             result = _train(trainer, team, resume)
             if team.leads:
                 _report(trainer, result, json)
+
+
+def _check(kind: str | None, loss: str | None) -> None:
+    from sbert.losses import OBJECTIVES
+    from sbert.types import Kind
+
+    if kind is not None:
+        check_value("--kind", kind, get_args(Kind))
+    if loss is not None:
+        check_value("--loss", loss, OBJECTIVES)
 
 
 def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) -> RunFile:
@@ -106,7 +123,10 @@ def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) 
         flags = {**flags, **_as_typed(flags)}
     for key, value in flags.items():
         tables = settings.put(tables, key, value)
-    return RunFile.of(reduce(settings.override, assignments, tables))
+    with usage():
+        tables = reduce(settings.override, assignments, tables)
+    with usage() if path is None else nullcontext():  # a file may be wrong itself
+        return RunFile.of(tables)
 
 
 def _as_typed(flags: dict[str, Any]) -> dict[str, Any]:

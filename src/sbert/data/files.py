@@ -5,6 +5,7 @@ Lines are counted from 1, as editors count them; the rows of json and parquet, w
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -127,16 +128,37 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))
 
 
+def not_utf8(error: UnicodeDecodeError, where: str) -> BadInput:
+    """What to say of text in another encoding: which one it looks like, and how to convert it."""
+    content, start = error.object, error.start
+    likely = _likely_encoding(content)
+    looks = f"it looks like {likely}: convert the file" if likely else "convert the file from what it was written in"
+    way = f"iconv -f {likely or 'ENCODING'} -t UTF-8"
+    return BadInput(f"{where}: byte {start + 1} ({content[start]:#04x}) is not UTF-8; {looks} with: {way}")
+
+
+def _likely_encoding(content: bytes) -> str | None:
+    if has_utf16_mark(content):
+        return "UTF-16"
+    try:
+        text = content.decode("cp949")
+    except UnicodeDecodeError:
+        return None
+    return "CP949" if any("가" <= letter <= "힣" for letter in text) else None  # of Korean Windows
+
+
+def has_utf16_mark(content: bytes) -> bool:
+    """Whether text begins as UTF-16 does, in either order of bytes."""
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+
+
 def _lines(stream: BinaryIO, name: str) -> Lines:
     """Decoded lines, line ends included. Only a line feed ends a line: texts may hold other separators of Unicode."""
     for number, line in enumerate(stream, 1):
         try:
             yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise BadInput(
-                f"{name}, line {number}: byte {error.start + 1} ({line[error.start]:#04x}) is not UTF-8; "
-                "convert the file, for example with: iconv -f cp949 -t utf-8"
-            ) from None
+            raise not_utf8(error, f"{name}, line {number}") from None
 
 
 def _bare(line: str) -> str:
@@ -216,6 +238,8 @@ def _jsonl(lines: Lines, name: str) -> Records:
 def _json(stream: BinaryIO, name: str) -> Records:
     try:
         found = json.loads(stream.read().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, name) from None
     except ValueError as error:
         raise BadInput(f"{name} is not JSON ({error})") from None
     if not isinstance(found, list):

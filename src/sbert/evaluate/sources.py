@@ -137,6 +137,8 @@ def decoded(path: Path) -> str:
         content = stream.read()
     try:
         text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if files.has_utf16_mark(content):  # which Latin-1 would read as nonsense
+            raise files.not_utf8(error, str(path)) from None
         text = content.decode("latin-1")
     return text.replace("\r\n", "\n")

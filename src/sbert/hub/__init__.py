@@ -3,7 +3,7 @@
 from sbert.hub.cross import new_head, read_cross, write_cross
 from sbert.hub.files import tidy
 from sbert.hub.find import resolve
-from sbert.hub.kind import known_kind
+from sbert.hub.kind import holds_words, known_kind
 from sbert.hub.layout import read, read_backbone, write
 from sbert.hub.parts import CrossParts, Parts, PolyParts, WordParts
 from sbert.hub.poly import read_poly, write_poly
@@ -17,6 +17,7 @@ __all__ = [
     "PolyParts",
     "Reference",
     "WordParts",
+    "holds_words",
     "known_kind",
     "largest_difference",
     "new_head",

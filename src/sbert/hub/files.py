@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sbert.errors import BadInput, BadModel
+from safetensors import SafetensorError
+
+from sbert.errors import BadInput, BadModel, ModelNotSaved
 
 
 def read_json(path: Path) -> Any:
@@ -46,14 +48,20 @@ def whole_folder(target: Path) -> Iterator[Path]:
     Only an empty folder or one that holds a model is replaced, so that nobody's home is lost to a typing error.
     """
     target = target.expanduser().absolute()
-    _check_replaceable(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    draft.mkdir()
+    draft = target.parent / f".{target.name}.{uuid.uuid4().hex}"
     try:
+        _check_replaceable(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.mkdir()
         yield draft
         _sync(draft)
         _replace(target, draft)
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        reason = getattr(error, "strerror", None) or error
+        raise ModelNotSaved(
+            f"no model can be saved to {target} ({reason}); make room there, or name another place"
+        ) from error
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
@@ -69,8 +77,9 @@ def tidy(target: Path) -> None:
 
 
 def _check_replaceable(target: Path) -> None:
-    if target.exists() and not target.is_dir():
-        raise BadInput(f"{target} is a file, but a model is saved as a folder; name another place")
+    for place in (target, *target.parents):
+        if place.exists() and not place.is_dir():
+            raise BadInput(f"{place} is a file, but a model is saved as a folder; name another place")
     if not target.is_dir() or not any(target.iterdir()):
         return
     if (target / ".git").exists():

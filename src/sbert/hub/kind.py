@@ -32,6 +32,11 @@ def kind_of(folder: Path) -> str | None:
     return CROSS if architectures[0].endswith("ForSequenceClassification") else stored
 
 
+def holds_words(folder: Path) -> bool:
+    """Whether it is a word-level encoder, which has no kind: nothing is ever made into one."""
+    return kind_of(folder) == WORDS
+
+
 def known_kind(folder: Path) -> Kind | None:
     """The kind by our name; None for a bare encoder. What there is no class for is an error."""
     kind = kind_of(folder)

@@ -10,11 +10,13 @@ from sbert import hub
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder
+from sbert.models.words import WordEncoder
 from sbert.types import Kind
 
-Model = BiEncoder | CrossEncoder | PolyEncoder
+TransformerModel = BiEncoder | CrossEncoder | PolyEncoder
+Model = TransformerModel | WordEncoder
 
-CLASSES: dict[Kind, type[Model]] = {"bi": BiEncoder, "cross": CrossEncoder, "poly": PolyEncoder}
+CLASSES: dict[Kind, type[TransformerModel]] = {"bi": BiEncoder, "cross": CrossEncoder, "poly": PolyEncoder}
 
 
 def load(
@@ -34,6 +36,5 @@ def load(
     'BiEncoder'
     """
     folder = hub.resolve(name)
-    return CLASSES[hub.known_kind(folder) or "bi"].from_pretrained(
-        folder, device=device, max_seq_length=max_seq_length
-    )
+    cls = WordEncoder if hub.holds_words(folder) else CLASSES[hub.known_kind(folder) or "bi"]
+    return cls.from_pretrained(folder, device=device, max_seq_length=max_seq_length)

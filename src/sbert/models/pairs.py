@@ -1,14 +1,17 @@
-"""What a model of any kind says of pairs of texts: its scores, or the similarity of a bi-encoder's vectors."""
+"""What a model of any kind says of pairs of texts: its scores, or the similarity of its vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import torch
+
 from sbert.errors import BadInput
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
+from sbert.nn.similarity import pairwise
 from sbert.text import Tokens, Truncation
 from sbert.types import FloatArray, Output
 
@@ -30,7 +33,8 @@ def score_pairs(
     vectors = model.encode(texts, on_truncate="ignore")
     places = {text: place for place, text in enumerate(texts)}
     first, second = ([places[pair[side]] for pair in pairs] for side in (0, 1))
-    return model.similarity_pairwise(vectors[first], vectors[second])
+    first_vectors, second_vectors = (torch.from_numpy(vectors[side]) for side in (first, second))
+    return pairwise(first_vectors, second_vectors, model.similarity_fn_name).numpy()
 
 
 def truncation(model: Model, windows: Iterable[Sequence[Sequence[str]]]) -> Truncation:

@@ -33,6 +33,8 @@ NUM_CODES = 64
 """M unless given."""
 _QUERIES = 1024
 """Whose codes are held at a time: each has as many vectors as there are codes."""
+_LARGEST = 1e17
+"""So that no dot product leaves float32."""
 
 
 class PolyEncoder(nn.Module):
@@ -238,6 +240,8 @@ class PolyEncoder(nn.Module):
                 f"got codes of shape {codes.shape} and vectors of shape {vectors.shape}, but needs (N, M, {size}) and "
                 f"(K, {size}); take them from encode_query and encode_document"
             )
+        _check_finite("codes", many)
+        _check_finite("vectors", vectors)
         candidates = torch.from_numpy(_at_least(vectors, MIN_ROWS)).to(self.device)
         scores = np.empty((len(many), len(vectors)), np.float32)
         for row, query in enumerate(many):
@@ -319,6 +323,14 @@ def _take(batch: Batch, rows: list[int]) -> Batch:
     lengths = np.array(batch.lengths)
     ids = lay(batch.input_ids, np.cumsum(lengths)[rows], lengths[rows])
     return Batch(ids, tuple(lengths[rows].tolist()), batch.prompt_length)
+
+
+def _check_finite(name: str, rows: FloatArray) -> None:
+    usable = (np.abs(rows) <= _LARGEST).all(axis=tuple(range(1, rows.ndim)))  # (N,)
+    if not usable.all():
+        raise BadInput(
+            f"row {usable.argmin()} of {name} holds NaN, infinity or values beyond 1e17; repair it or leave it out"
+        )
 
 
 def _at_least(rows: FloatArray, number: int) -> FloatArray:

@@ -16,7 +16,7 @@ from sbert.models.run import best_device, run
 from sbert.nn.pooling import POOLINGS, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import Tokens, WordTokenizer, check_texts
-from sbert.types import Batch, FloatArray, OnTruncate, Pooling
+from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
 
 
 class WordEncoder(nn.Module):
@@ -33,6 +33,9 @@ class WordEncoder(nn.Module):
     >>> model.encode(["고양이 cat", "Cat!", "개"]).tolist()
     [[2.0, 1.0], [3.0, 0.0], [0.0, 0.0]]
     """
+
+    similarity_fn_name: Similarity = "cosine"
+    """How its vectors are compared."""
 
     def __init__(
         self,
@@ -89,10 +92,20 @@ class WordEncoder(nn.Module):
         return model.to(device or best_device())
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, *, device: str | torch.device | None = None) -> WordEncoder:
-        """Load what :meth:`save_pretrained` wrote: a folder, or that of a training run."""
+    def from_pretrained(
+        cls, name: str | Path, *, device: str | torch.device | None = None, max_seq_length: int | None = None
+    ) -> WordEncoder:
+        """Load what :meth:`save_pretrained` wrote: a folder, or that of a training run.
+
+        Args:
+            name: the folder.
+            device: where to run; the first accelerator if there is one, else the CPU.
+            max_seq_length: cut texts at so many known words instead of the model's own number.
+        """
         parts = hub.read_words(hub.resolve(name))
         model = cls(parts.tokenizer, parts.embeddings, parts.lstm, parts.pooling)
+        if max_seq_length is not None:
+            model.max_seq_length = max_seq_length
         return model.to(device or best_device())
 
     @property
@@ -161,6 +174,9 @@ class WordEncoder(nn.Module):
         vectors = merge_windows(vectors, tokens, unit_length=False)
         finished = normalize(vectors) if normalize_embeddings else vectors
         return finished[0] if isinstance(sentences, str) else finished
+
+    encode_query = encode_document = encode
+    """Queries are read like any other text."""
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the words, their vectors and the weights into a folder, whole or not at all."""

@@ -43,6 +43,10 @@ class Bare:
         """What the paper calls a model of such a backbone."""
         return "SRoBERTa" if "roberta" in self.facts.architecture.lower() else "SBERT"
 
+    def named(self, row: str) -> str:
+        """What a row of BERT is called with this backbone, such as RoBERTa-STSb or SRoBERTa-STSb."""
+        return row.replace("BERT", "RoBERTa") if self.family == "SRoBERTa" else row
+
     @property
     def size(self) -> str:
         """Which of the paper's two sizes it is compared with."""

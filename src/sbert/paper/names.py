@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 
 
@@ -12,19 +12,26 @@ def counted(rows: Sized, name: str) -> str:
 
 
 def short(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Models by the last part of their names, and by as many parts more as tell one from another.
+    """Models by the last part of their names, and by as many parts more as tell one from those before it.
+
+    No model's name depends on those after it: where one is added, the finished cells of the others are still found.
 
     >>> short(["hub/model", "runs/cross/model", "runs/poly/", "runs/poly"])
-    [('hub/model', 'hub/model'), ('runs/cross/model', 'cross/model'), ('runs/poly/', 'poly')]
+    [('hub/model', 'model'), ('runs/cross/model', 'cross/model'), ('runs/poly/', 'poly')]
     """
-    parts = {_parts(name): name for name in reversed(names)}  # of two spellings the first
+    found: dict[tuple[str, ...], tuple[str, str]] = {}
+    for name in names:
+        own = _parts(name)
+        if own not in found:  # of two spellings the first
+            found[own] = name, _ending(own, found)
+    return list(found.values())
 
-    def ending(own: tuple[str, ...]) -> str:
-        counts = range(1, len(own))
-        enough = (n for n in counts if all(own[-n:] != other[-n:] for other in parts if other != own))
-        return "/".join(own[-next(enough, len(own)) :])
 
-    return [(name, ending(own)) for own, name in reversed(parts.items())]
+def _ending(own: tuple[str, ...], before: Mapping[tuple[str, ...], tuple[str, str]]) -> str:
+    enough = (n for n in range(1, len(own)) if all(own[-n:] != other[-n:] for other in before))
+    shown = "/".join(own[-next(enough, len(own)) :])
+    taken = any(shown == other for _, other in before.values())
+    return f"{shown} (2)" if taken else shown
 
 
 def _parts(name: str) -> tuple[str, ...]:

@@ -58,8 +58,7 @@ def _after_both(encoders: Encoders, name: str, new: New) -> Row:
 
 
 def _row(encoders: Encoders, name: str, new: New, trained_on: str, start: str) -> Row:
-    if encoders.bare.family == "SRoBERTa":
-        name = name.replace("BERT", "RoBERTa")
+    name = encoders.bare.named(name)
     seeds = encoders.limits.seeds
     note = f"{encoders.bare.trained_note}, {trained_on}; mean over {counted(seeds, 'seed')}"
 

@@ -68,7 +68,7 @@ def _row(encoders: Encoders, name: str, shown: str) -> Row:
     bare = encoders.bare
     new: New = bare.cross if name == "BERT-AFS" else partial(bare.bi, "mean")
     note = f"{bare.trained_note}, trained here; the paper's is {name}-{bare.size}"
-    return Row(f"{name}, {shown}", f"{name}-{bare.size}", note, new, bare.fingerprint)
+    return Row(f"{bare.named(name)}, {shown}", f"{name}-{bare.size}", note, new, bare.fingerprint)
 
 
 def _job(

@@ -90,6 +90,12 @@ def model(part: ModelPart, kind: Kind, labels: tuple[str, ...], seed: int) -> Mo
     return _cross(part, labels, seed) if kind == "cross" else _bi(part)
 
 
+def tell_new_head(part: ModelPart, model: Model) -> None:
+    """Say so where a cross-encoder begins with a head that nobody has trained."""
+    if isinstance(model, CrossEncoder) and hub.known_kind(hub.resolve(part.name)) != "cross":
+        logger.info("the cross-encoder starts with a new head: %s", ", ".join(model.labels))
+
+
 def _bi(part: ModelPart) -> BiEncoder:
     model = BiEncoder.from_pretrained(part.name, max_seq_length=part.max_seq_length)
     pooling = (part.pooling,) if isinstance(part.pooling, str) else part.pooling
@@ -111,7 +117,6 @@ def _cross(part: ModelPart, labels: tuple[str, ...], seed: int) -> CrossEncoder:
     if held == "cross":
         return _with_labels(CrossEncoder.from_pretrained(folder, max_seq_length=part.max_seq_length), labels)
     made = CrossEncoder(Backbone.from_pretrained(folder, part.max_seq_length), labels or ("score",), seed=seed)
-    logger.info("the cross-encoder starts with a new head: %s", ", ".join(made.labels))
     return made.to(best_device())
 
 

@@ -141,7 +141,7 @@ class RunFile:
 
 def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     """The trainer that ``run`` describes: files read, model loaded, nothing written yet."""
-    from sbert.train import parts
+    from sbert.train import checkpoint, parts
     from sbert.train.trainer import Trainer
 
     datasets = _training_data(run.data)
@@ -152,7 +152,10 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     evaluator = None if dev is None else parts.evaluator(dev, kind, labels)
     model = parts.model(run.model, kind, labels, run.train.seed)
     loss = parts.loss(run.loss, objective.name, model, kind, labels, run.train.seed)
-    return Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
+    trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
+    if not checkpoint.steps(trainer.folder / "checkpoints"):  # a run that goes on has its weights there
+        parts.tell_new_head(run.model, model)
+    return trainer
 
 
 def _training_data(part: DataPart) -> list[Columns]:

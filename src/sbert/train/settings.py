@@ -9,6 +9,7 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from sbert.data.files import not_utf8
 from sbert.errors import BadInput, BadOption
 
 if sys.version_info >= (3, 11):
@@ -29,7 +30,9 @@ def read(path: str | Path) -> Table:
         return tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError):
         raise BadInput(f"there is no file {str(path)!r}, but a run file is needed; check the name") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise not_utf8(error, str(path)) from None
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"{path} is no TOML file ({error}); correct it there") from None
 
 
