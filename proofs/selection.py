@@ -27,8 +27,8 @@ TRIED = (5e-5, 2e-4)
 DEV_ROWS, DEV_QUESTIONS = 512, 100
 CANDIDATES, BATCH = 20, 32
 EPOCHS = 2
-ROWS = {"clu_banking77": 640, "parakqc_ko": 352}
-QUESTIONS = {"clu_banking77": 240, "parakqc_ko": 120}
+ROWS = {"clu_banking77": 4096, "parakqc_ko": 2560}
+QUESTIONS = {"clu_banking77": 770, "parakqc_ko": 400}
 
 Model = BiEncoder | PolyEncoder | CrossEncoder
 Texts = dict[str, list[str]]
