@@ -156,7 +156,7 @@ def test_read(tmp_path):
     with pytest.raises(BadInput, match=r"실행\.toml is no TOML file \(.*line 1.*\); correct it there"):
         settings.read(path)
     path.write_bytes("[모형]".encode("cp949"))
-    with pytest.raises(BadInput, match="is no TOML file"):
+    with pytest.raises(BadInput, match="it looks like CP949: convert the file"):
         settings.read(path)
     with pytest.raises(BadInput, match=r"^there is no file '없음\.toml'"):
         settings.read("없음.toml")
