@@ -39,19 +39,20 @@ def attend(
         window: tokens further apart than this do not see each other.
     """
     pieces = []
-    asked = zip(*(_texts(x, groups) for x in (key, value)), strict=True)
-    for q, (k, v) in zip(_texts(query, groups if asking is None else asking), asked, strict=True):
+    asked = (texts(query, groups if asking is None else asking), texts(key, groups), texts(value, groups))
+    for parts in zip(*asked, strict=True):
+        q, k, v = (part.transpose(1, 2) for part in parts)  # (n, heads, L, size) each
         mask = _band(k.shape[2], window, query.device)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
         pieces.append(attended.transpose(1, 2).flatten(0, 1))
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
-def _texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
-    """(T, heads, size) -> for each group (n, heads, L, size)."""
+def texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
+    """(T, ...) -> for each group (n, L, ...)."""
     # Split once: the gradient of many slices would be as many tensors of the whole size.
     pieces = rows.split([group.texts * group.length for group in groups])
-    return [piece.unflatten(0, group).transpose(1, 2) for piece, group in zip(pieces, groups, strict=True)]
+    return [piece.unflatten(0, group) for piece, group in zip(pieces, groups, strict=True)]
 
 
 def _band(length: int, window: int | None, device: torch.device) -> Tensor | None:

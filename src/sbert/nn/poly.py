@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from sbert.nn.attention import texts
 from sbert.types import Group
 
 _ROWS = 16
@@ -32,9 +33,9 @@ def attend(hidden: Tensor, groups: Sequence[Group], codes: Tensor) -> Tensor:
     # With rows that are no multiple of this, the kernel's threads work at addresses at which sums round otherwise.
     asked = F.pad(codes, (0, 0, 0, -len(codes) % _ROWS))
     read = []
-    for texts in _texts(hidden, groups):  # (n, L, H)
-        keys = texts.unsqueeze(1)  # one head, as wide as the model
-        read.append(F.scaled_dot_product_attention(asked.expand(len(texts), 1, -1, -1), keys, keys, scale=1.0))
+    for tokens in texts(hidden, groups):  # (n, L, H)
+        keys = tokens.unsqueeze(1)  # one head, as wide as the model
+        read.append(F.scaled_dot_product_attention(asked.expand(len(tokens), 1, -1, -1), keys, keys, scale=1.0))
     return torch.cat(read).squeeze(1)[:, : len(codes)]
 
 
@@ -46,7 +47,7 @@ def first_tokens(hidden: Tensor, groups: Sequence[Group], number: int) -> Tensor
              [2.]]])
     """
     return torch.cat(
-        [F.pad(texts[:, :number], (0, 0, 0, max(0, number - texts.shape[1]))) for texts in _texts(hidden, groups)]
+        [F.pad(tokens[:, :number], (0, 0, 0, max(0, number - tokens.shape[1]))) for tokens in texts(hidden, groups)]
     )
 
 
@@ -64,9 +65,3 @@ def score(codes: Tensor, vectors: Tensor) -> Tensor:
     absent = ~codes.any(dim=-1).unsqueeze(-2)  # (..., 1, M)
     weights = products.masked_fill(absent, -torch.inf).softmax(dim=-1)
     return (weights * products).sum(dim=-1)
-
-
-def _texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
-    """(T, H) -> for each group (n, L, H)."""
-    pieces = rows.split([group.texts * group.length for group in groups])
-    return [piece.unflatten(0, group) for piece, group in zip(pieces, groups, strict=True)]
