@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -263,3 +265,9 @@ def test_rank(bundled):
     assert all(hit == (hit.id, scores[hit.id], texts[hit.id]) for hit in hits)
     with pytest.raises(BadInput, match="top_k is 0"):
         bundled.rank("a", ["b"], top_k=0)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_gives_equal_vectors(bundled, copied) -> None:
+    texts = ["고양이가 잔다.", "A man is playing a guitar."]
+    assert (copied(bundled).encode(texts) == bundled.encode(texts)).all()

@@ -60,6 +60,17 @@ def test_gradients_equal_transformers(pair: tuple[Bert, Foreign], batch: Batch) 
     assert torch.allclose(ours.words.weight.grad, words, atol=1e-4 * float(words.abs().max()))
 
 
+def test_working_in_place_changes_nothing_but_rounding(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, _ = pair
+    weights = {name: values.clone() for name, values in ours.state_dict().items()}
+    with torch.no_grad():
+        in_place, again, firsts = ours(batch), ours(batch), ours.first(batch)
+    assert torch.equal(in_place, again)
+    assert torch.allclose(in_place, ours(batch), atol=2e-6)
+    assert torch.allclose(firsts, ours.first(batch), atol=2e-6)
+    assert all(torch.equal(values, weights[name]) for name, values in ours.state_dict().items())
+
+
 def test_first_tokens_alone_equal_those_of_all(pair: tuple[Bert, Foreign], batch: Batch) -> None:
     weights = torch.linspace(-1, 1, 32)
     for model in pair:

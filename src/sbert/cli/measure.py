@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
 
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sbert.models.load import Model
     from sbert.types import Array
 
+Shape = tuple[int, ...]
 Items = list[Any]
 """Texts, or pairs of texts, as the model reads them."""
 
@@ -141,21 +142,16 @@ def _seconds_to_multiply(matrix: torch.Tensor) -> float:
 
 
 def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
-    """Counted at every linear layer as it runs (some share their weights, some see one token only), plus attention."""
-    counts: list[int] = []
-
-    def count(layer: nn.Linear, inputs: object, output: Tensor) -> None:
-        counts.append(2 * layer.in_features * output.numel())
-
-    layers = [module for module in model.transformer.modules() if isinstance(module, nn.Linear)]
-    hooks = [layer.register_forward_hook(count) for layer in layers]
-    try:
-        with torch.inference_mode(), _one_thread():
-            for _, batch in batches(tokens, batch_tokens=2048):
-                model(batch)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    """Counted at every matrix product as it runs (some see one token only), plus attention."""
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: _product_in_place})
+    with torch.inference_mode(), _one_thread(), counter:
+        for _, batch in batches(tokens, batch_tokens=2048):
+            model(batch)
     depth: int = model.transformer.facts.depth
     attention = 4 * model.transformer.facts.hidden_size * depth * int((tokens.lengths**2).sum())
-    return sum(counts) + attention
+    return int(counter.get_total_flops()) + attention
+
+
+def _product_in_place(added: Shape, left: Shape, right: Shape, *, out_shape: Shape, **_: object) -> int:
+    """Of ``added += left @ right``, which torch's counter does not know."""
+    return 2 * left[0] * left[1] * right[1]

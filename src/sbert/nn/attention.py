@@ -14,6 +14,11 @@ from torch.nn import functional as F
 
 from sbert.types import Group
 
+LANES = 16
+"""The CPU's kernel takes so many exponentials at once, and those left over one by one."""
+SPARE = LANES - 1
+"""With so many rows behind the last text, every text's keys can be read on to a multiple of LANES."""
+
 
 def attend(
     query: Tensor,
@@ -30,19 +35,22 @@ def attend(
 
     Args:
         query: what each token asks for; ``key`` and ``value`` are what the tokens of its text answer.
-        key: (T, heads, size).
-        value: (T, heads, size).
+        key: (T, heads, size), or (T + SPARE, heads, size), which is faster on a CPU where no gradient is wanted: each
+            text is then read on to a multiple of LANES, and what is not its own gets a weight of exactly zero.
+        value: the same; the spare rows must be finite.
         groups: how the T tokens divide into texts.
         asking: how the queries do, where not every token has one.
         scale: of the dot products; one over the root of the size unless given.
         dropout: share of the attention weights to drop, in training.
         window: tokens further apart than this do not see each other.
     """
+    tokens = sum(group.texts * group.length for group in groups)
+    read = texts if len(key) == tokens else _on
     pieces = []
-    asked = (texts(query, groups if asking is None else asking), texts(key, groups), texts(value, groups))
-    for parts in zip(*asked, strict=True):
+    asked = (texts(query, asking or groups), read(key, groups), read(value, groups))
+    for group, *parts in zip(groups, *asked, strict=True):
         q, k, v = (part.transpose(1, 2) for part in parts)  # (n, heads, L, size) each
-        mask = _band(k.shape[2], window, query.device)
+        mask = _own(group.length, k) if k.shape[2] > group.length else _band(group.length, window, k.device)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
         pieces.append(attended.transpose(1, 2).flatten(0, 1))
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
@@ -53,6 +61,25 @@ def texts(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
     # Split once: the gradient of many slices would be as many tensors of the whole size.
     pieces = rows.split([group.texts * group.length for group in groups])
     return [piece.unflatten(0, group) for piece, group in zip(pieces, groups, strict=True)]
+
+
+def _on(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
+    """(T + SPARE, ...) -> for each group (n, L rounded up, ...): a text, and behind it rows of the next one."""
+    pieces = []
+    start = 0
+    for texts, length in groups:
+        rounded = length + -length % LANES
+        last = start + (texts - 1) * length
+        pieces.append(rows[start : last + rounded].unfold(0, rounded, length).movedim(-1, 1))
+        start = last + length
+    return pieces
+
+
+def _own(length: int, keys: Tensor) -> Tensor:
+    """(1, L rounded up), to be added to the products: only a text's own keys count."""
+    mask = keys.new_zeros(1, keys.shape[2])
+    mask[:, length:] = -torch.inf
+    return mask
 
 
 def _band(length: int, window: int | None, device: torch.device) -> Tensor | None:

@@ -10,15 +10,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from sbert.nn.attention import attend
+from sbert.nn.attention import SPARE, attend
 from sbert.nn.pooling import pool
 from sbert.nn.transformer import MIN_ROWS, Facts, Transformer
 from sbert.types import Group
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}
+Function = Callable[[Tensor], Tensor]
+ACTIVATIONS: dict[str, tuple[Function, Function]] = {
+    "gelu": (F.gelu, torch.ops.aten.gelu_),
+    "relu": (F.relu, torch.ops.aten.relu_),
+    "silu": (F.silu, torch.ops.aten.silu_),
+}
+"""Each by itself, and in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +67,29 @@ class Bert(Transformer):
         projected = sizes.embedding_size != facts.hidden_size
         self.projection = nn.Linear(sizes.embedding_size, facts.hidden_size) if projected else None
         self.layers = nn.ModuleList(Layer(sizes) for _ in range(facts.depth))
+        self.widest = max(3 * facts.hidden_size, sizes.intermediate_size)
         self.pooler = nn.Linear(facts.hidden_size, facts.hidden_size) if sizes.pooler else None
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
         x = self._embeddings(ids, groups, types)
+        room = self._room(x)
         for layer in self.layers:
-            x = layer(x, groups)
+            x = layer(x, groups, room)
         return x
 
     def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """The same of each text's first token, (T,) -> (B, H): the last layer has no others to compute."""
         x = self._embeddings(ids, groups, types)
+        room = self._room(x)
         for layer in self.layers[:-1]:
-            x = layer(x, groups)
-        return cast(Layer, self.layers[-1]).first(x, groups)
+            x = layer(x, groups, room)
+        return cast(Layer, self.layers[-1]).first(x, groups, room)
+
+    def _room(self, x: Tensor) -> Room | None:
+        """On a CPU, where no gradients are wanted, the layers work in place."""
+        fresh = self.training or torch.is_grad_enabled() or x.device.type != "cpu"
+        return None if fresh else Room(x, self.widest)
 
     def _embeddings(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None) -> Tensor:
         segments = self.segments.weight[0] if types is None else self.segments(types)
@@ -83,8 +98,33 @@ class Bert(Transformer):
         return x if self.projection is None else self.projection(x)
 
 
+class Room:
+    """Memory for one wide result at a time, for the layers of a batch one after another.
+
+    Fresh memory for each costs time: the system hands it out page by page, and filled with zeros.
+
+    Args:
+        x: (T, H), as many rows as every result has.
+        widest: the most columns that one has.
+    """
+
+    def __init__(self, x: Tensor, widest: int) -> None:
+        self._memory = x.new_empty((len(x) + SPARE) * widest)
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
+        """(N, H) -> (N + spare, width): the linear map of ``x``, and behind it rows of zeros; until the next call."""
+        rows, width = len(x), len(weight)
+        result = self._memory[: (rows + spare) * width].view(-1, width)
+        result[rows:] = 0
+        torch.addmm(bias, x, weight.T, out=result[:rows])
+        return result
+
+
 class Layer(nn.Module):
-    """Self-attention, then a feed-forward network; each adds to its input and is normalised after."""
+    """Self-attention, then a feed-forward network; each adds to its input and is normalised after.
+
+    In a room it works in place: its input is overwritten.
+    """
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
@@ -94,34 +134,51 @@ class Layer(nn.Module):
         self.attention_out = nn.Linear(size, size)
         self.attention_norm = nn.LayerNorm(size, sizes.norm_epsilon)
         self.widen = nn.Linear(size, wide)
-        self.activation = ACTIVATIONS[sizes.activation]
+        self.activation = sizes.activation  # by name: torch's own functions in place cannot be pickled
         self.narrow = nn.Linear(wide, size)
         self.output_norm = nn.LayerNorm(size, sizes.norm_epsilon)
         self.dropout = nn.Dropout(sizes.hidden_dropout)
         self.attention_dropout = sizes.attention_dropout
 
-    def forward(self, x: Tensor, groups: tuple[Group, ...]) -> Tensor:
+    def forward(self, x: Tensor, groups: tuple[Group, ...], room: Room | None = None) -> Tensor:
         """(T, H) -> (T, H)."""
-        query, key, value = self.qkv(x).view(len(x), 3, self.heads, -1).unbind(dim=1)  # (T, heads, size) each
+        query, key, value = self._project(x, room, slice(None))
         dropout = self.attention_dropout if self.training else 0.0
-        return self._rest(x, attend(query, key, value, groups, dropout=dropout))
+        return self._rest(x, attend(query[: len(x)], key, value, groups, dropout=dropout), room)
 
-    def first(self, x: Tensor, groups: tuple[Group, ...]) -> Tensor:
+    def first(self, x: Tensor, groups: tuple[Group, ...], room: Room | None = None) -> Tensor:
         """(T, H) -> (B, H), of each text's first token; the others are only attended to."""
         size = x.shape[1]
         firsts = pool(x, groups, ["cls"])
         texts = len(firsts)
         firsts = F.pad(firsts, (0, 0, 0, max(0, MIN_ROWS - texts)))
-        query = F.linear(firsts, self.qkv.weight[:size], self.qkv.bias[:size]).unflatten(1, (self.heads, -1))
-        others = F.linear(x, self.qkv.weight[size:], self.qkv.bias[size:])
-        key, value = others.view(len(x), 2, self.heads, -1).unbind(dim=1)  # (T, heads, size) each
+        (query,) = self._project(firsts, None, slice(size))
+        key, value = self._project(x, room, slice(size, None))
         dropout = self.attention_dropout if self.training else 0.0
         alone = tuple(Group(group.texts, 1) for group in groups)
         attended = attend(query[:texts], key, value, groups, asking=alone, dropout=dropout)
-        return self._rest(firsts, F.pad(attended, (0, 0, 0, 0, 0, len(firsts) - texts)))[:texts]
+        return self._rest(firsts, F.pad(attended, (0, 0, 0, 0, 0, len(firsts) - texts)), room)[:texts]
 
-    def _rest(self, x: Tensor, attended: Tensor) -> Tensor:
+    def _project(self, x: Tensor, room: Room | None, which: slice) -> tuple[Tensor, ...]:
+        """Queries, keys and values of ``x``, or only some of them: (N, H) -> (N or N + SPARE, heads, size) each."""
+        weight, bias = self.qkv.weight[which], self.qkv.bias[which]
+        projected = F.linear(x, weight, bias) if room is None else room.linear(x, weight, bias, SPARE)
+        return projected.view(len(projected), -1, self.heads, x.shape[1] // self.heads).unbind(dim=1)
+
+    def _rest(self, x: Tensor, attended: Tensor, room: Room | None) -> Tensor:
         """What follows attention: (N, H), (N, heads, size) -> (N, H)."""
-        x = self.attention_norm(x + self.dropout(self.attention_out(attended.flatten(1))))
-        x = self.output_norm(x + self.dropout(self.narrow(self.activation(self.widen(x)))))
+        x = self.attention_norm(self._plus(x, self.attention_out, attended.flatten(1), room))
+        activation, activation_ = ACTIVATIONS[self.activation]
+        if room is None:
+            wide = activation(self.widen(x))
+        else:
+            wide = activation_(room.linear(x, self.widen.weight, self.widen.bias))
+        x = self.output_norm(self._plus(x, self.narrow, wide, room))
         return x
+
+    def _plus(self, x: Tensor, layer: nn.Linear, y: Tensor, room: Room | None) -> Tensor:
+        """``x + layer(y)``: in a room one matrix product, which adds to what is there already."""
+        if room is None:
+            x = x + self.dropout(layer(y))
+            return x
+        return x.add_(layer.bias).addmm_(y, layer.weight.T)
