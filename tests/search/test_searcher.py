@@ -115,3 +115,8 @@ def test_a_model_of_classes_cannot_order(bundled, tiny_classifier, texts):
     searcher.add(texts)
     with pytest.raises(BadInput, match="rank needs a model of one label, but this has 3"):
         searcher.search(QUERY)
+
+
+def test_a_name_that_does_not_exist_cannot_be_set(bundled, cross):
+    with pytest.raises(AttributeError, match="reranker"):
+        Searcher(bundled).reranker = cross

@@ -100,6 +100,9 @@ class Searcher:
     ['meal']
     """
 
+    # So that a name that is set by mistake is an error, and not an attribute that nobody reads.
+    __slots__ = ("_known", "_model", "_read", "_reranker", "_vectors", "ids", "texts")
+
     def __init__(self, model: Retriever, reranker: Reranker | None = None) -> None:
         if not isinstance(model, Retriever):
             raise BadInput(
