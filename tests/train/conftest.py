@@ -84,6 +84,20 @@ def gradients() -> Callable[[nn.Module], dict[str, Tensor]]:
 
 
 @pytest.fixture
+def close() -> Callable[[dict[str, Tensor], dict[str, Tensor]], None]:
+    """The same gradients, up to rounding; there must be something to compare."""
+
+    def compare(ours: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
+        assert ours.keys() == expected.keys()
+        largest = max(float(gradient.abs().max()) for gradient in expected.values())
+        assert largest > 1e-3
+        for name, gradient in expected.items():
+            torch.testing.assert_close(ours[name], gradient, atol=1e-6 * max(1.0, largest), rtol=1e-5)
+
+    return compare
+
+
+@pytest.fixture
 def rows(sentences: list[str]) -> Callable[..., Columns]:
     """``rows("softmax", 24)``: rows that the loss of this name can learn from, some texts standing twice."""
 

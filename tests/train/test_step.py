@@ -36,14 +36,6 @@ def labels_of(columns) -> Tensor | None:
     return None if columns.labels is None else torch.from_numpy(columns.labels)
 
 
-def close(ours: dict[str, Tensor], expected: dict[str, Tensor]) -> None:
-    assert ours.keys() == expected.keys()
-    largest = max(float(gradient.abs().max()) for gradient in expected.values())
-    assert largest > 1e-3  # or there was nothing to compare
-    for name, gradient in expected.items():
-        torch.testing.assert_close(ours[name], gradient, atol=1e-6 * max(1.0, largest), rtol=1e-5)
-
-
 def plain(model, loss, columns) -> float:
     """Every text of every column by itself, whatever stands twice, and one backward."""
 
@@ -59,7 +51,7 @@ def plain(model, loss, columns) -> float:
 
 @pytest.mark.parametrize("tokens", [None, 40])
 @pytest.mark.parametrize("name", LOSSES)
-def test_as_one_text_after_another(name, tokens, bert, rows, step, gradients):
+def test_as_one_text_after_another(name, tokens, bert, rows, step, gradients, close):
     loss, ours, other, columns = LOSSES[name] or softmax(), bert().train(), bert().train(), rows(name, 10)
     expected = plain(other, loss, columns)
     if isinstance(loss, nn.Module):
@@ -80,7 +72,7 @@ def test_as_one_text_after_another(name, tokens, bert, rows, step, gradients):
         ("triplet", "TripletLoss"),
     ],
 )
-def test_as_sentence_transformers(ours, name, bert, rows, tmp_path, step, gradients):
+def test_as_sentence_transformers(ours, name, bert, rows, tmp_path, step, gradients, close):
     loss, columns = getattr(losses, ours), rows(ours, 10)
     options = {"triplet_margin": loss.__kwdefaults__["margin"]} if ours == "triplet" else {}
     model = bert().train()
@@ -186,7 +178,7 @@ def update(model, **settings) -> Callable:
     return Update(model, nn.ModuleList(), config, 10, Team())
 
 
-def test_two_batches_of_eight_are_one_of_sixteen(bert, rows, step, gradients):
+def test_two_batches_of_eight_are_one_of_sixteen(bert, rows, step, gradients, close):
     columns, one, two = rows("cosine_mse", 16), bert(), bert()
     texts, labels = list(columns.texts.values()), labels_of(columns)
     halves = [

@@ -35,6 +35,7 @@ def names(columns: str | None) -> list[str] | None:
     return [name.strip() for name in columns.split(",")] if columns else None
 
 
+TextFile = Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")]
 Column = Annotated[
     str | None,
     typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),

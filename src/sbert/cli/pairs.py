@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from sbert.cli import files, show
-from sbert.cli.options import Column, Format, Json, ModelName
+from sbert.cli.options import Column, Format, Json, ModelName, TextFile
 
 
 def pairs(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")],
+    source: TextFile,
     top: Annotated[int, typer.Option(min=1, help="So many pairs.")] = 20,
     threshold: Annotated[float | None, typer.Option(help="Only pairs with at least this score.")] = None,
     model: ModelName = None,

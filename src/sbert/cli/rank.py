@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sbert.cli import files, show
-from sbert.cli.options import AnyModel, Column, Format, Json
+from sbert.cli.options import AnyModel, Column, Format, Json, TextFile
 
 if TYPE_CHECKING:
     from sbert.models.load import Model
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def rank(
     model: AnyModel,
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    source: Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")],
+    source: TextFile,
     k: Annotated[int, typer.Option("-k", min=1, help="So many texts.")] = 10,
     column: Column = None,
     kind: Format = None,

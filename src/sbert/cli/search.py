@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from sbert.cli import files, show
-from sbert.cli.options import Column, Format, Json, ModelName
+from sbert.cli.options import Column, Format, Json, ModelName, TextFile
 
 
 def search(
-    source: Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")],
+    source: TextFile,
     query: Annotated[str, typer.Argument(help="What to look for.")],
     k: Annotated[int, typer.Option("-k", min=1, help="So many hits.")] = 10,
     model: ModelName = None,

@@ -87,9 +87,10 @@ class Bert(Transformer):
         return cast(Layer, self.layers[-1]).first(x, groups, room)
 
     def _room(self, x: Tensor) -> Room | None:
-        """On a CPU, where no gradients are wanted, the layers work in place."""
-        fresh = self.training or torch.is_grad_enabled() or x.device.type != "cpu"
-        return None if fresh else Room(x, self.widest)
+        """On a CPU, in inference mode, the layers work in place."""
+        # Not merely without gradients: a pass of training that goes without must round like the one with them.
+        in_place = torch.is_inference_mode_enabled() and not self.training and x.device.type == "cpu"
+        return Room(x, self.widest) if in_place else None
 
     def _embeddings(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None) -> Tensor:
         segments = self.segments.weight[0] if types is None else self.segments(types)
