@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from sbert.types import Group
 
-LANES = 16
+LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
 """The CPU's kernel takes so many exponentials at once, and those left over one by one."""
 SPARE = LANES - 1
 """With so many rows behind the last text, every text's keys can be read on to a multiple of LANES."""
