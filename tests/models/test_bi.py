@@ -271,3 +271,12 @@ def test_rank(bundled):
 def test_a_copy_gives_equal_vectors(bundled, copied) -> None:
     texts = ["고양이가 잔다.", "A man is playing a guitar."]
     assert (copied(bundled).encode(texts) == bundled.encode(texts)).all()
+
+
+def test_in_training_a_text_is_read_without_dropout(bundled) -> None:
+    model = copy.deepcopy(bundled).train()
+    model.transformer.norm.eval()
+    texts = ["고양이가 잔다.", "A man is playing a guitar."]
+    assert (model.encode(texts) == bundled.encode(texts)).all()
+    assert model.training
+    assert not model.transformer.norm.training

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor, nn
 from transformers import AutoModel
 
 from sbert import Backbone, hub
@@ -72,6 +73,54 @@ def test_working_in_place_changes_nothing_but_rounding(pair: tuple[Bert, Foreign
     assert torch.allclose(in_place, ours(batch), atol=2e-6)
     assert torch.allclose(firsts, ours.first(batch), atol=2e-6)
     assert all(torch.equal(values, weights[name]) for name, values in ours.state_dict().items())
+
+
+def test_what_is_not_a_number_stays_in_its_text(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, _ = pair
+    texts = np.split(batch.input_ids, np.cumsum(batch.lengths)[:-1])
+    hurt = [int(texts[4][2]) in ids for ids in texts]
+    with torch.no_grad():
+        ours.words.weight[int(texts[4][2])] = torch.nan
+    with torch.inference_mode():
+        states, firsts = ours(batch).split(batch.lengths), ours.first(batch)
+    assert any(hurt)
+    assert not all(hurt)
+    assert [bool(text.isnan().any()) for text in states] == hurt
+    assert firsts.isnan().any(dim=1).tolist() == hurt
+
+
+def test_who_listens_to_the_layers_hears_what_they_computed(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, _ = pair
+    heard: list[Tensor] = []
+    copies: list[Tensor] = []
+    for layer in ours.layers:
+        layer.output_norm.register_forward_hook(lambda _, __, output: heard.append(output))
+        layer.register_forward_hook(lambda _, __, output: copies.append(output.clone()))
+    with torch.inference_mode():
+        ours(batch)
+        ours.first(batch)
+    assert len(heard) == 2 * len(ours.layers)
+    assert all(map(torch.equal, heard, copies))
+
+
+class Adapted(nn.Linear):
+    """As low-rank adapters do: more than its weights."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + 1
+
+
+@pytest.mark.parametrize("name", ["qkv", "attention_out", "widen", "narrow"])
+def test_a_layer_that_was_replaced_is_called(pair: tuple[Bert, Foreign], batch: Batch, name: str) -> None:
+    ours, _ = pair
+    plain = getattr(ours.layers[1], name)
+    adapted = Adapted(plain.in_features, plain.out_features)
+    adapted.load_state_dict(plain.state_dict())
+    setattr(ours.layers[1], name, adapted)
+    expected = ours(batch)
+    with torch.inference_mode():
+        assert torch.allclose(ours(batch), expected, atol=2e-6)
+        assert torch.allclose(ours.first(batch), pool(expected, batch.groups, ["cls"]), atol=2e-6)
 
 
 def test_first_tokens_alone_equal_those_of_all(pair: tuple[Bert, Foreign], batch: Batch) -> None:

@@ -218,7 +218,7 @@ class BiEncoder(nn.Module):
         tokens = self.tokenizer(texts, prompt, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
         vectors = np.empty((len(tokens.lengths), self._full_dimension), np.float32)
-        for rows, _, result in run(self.forward, tokens, self.device, batch_tokens, batch_size, show_progress_bar):
+        for rows, _, result in run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar):
             vectors[rows] = result.float().cpu().numpy()
         vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
         size = self.truncate_dim if truncate_dim is None else truncate_dim
@@ -265,7 +265,7 @@ class BiEncoder(nn.Module):
         tokens = self.tokenizer(texts)
         tokens.truncation.report("warn")
         states: list[FloatArray] = [np.empty((0, 0))] * len(texts)
-        for rows, batch, hidden in run(self.transformer, tokens, self.device, batch_tokens):
+        for rows, batch, hidden in run(self, self.transformer, tokens, batch_tokens):
             for row, piece in zip(rows, hidden.float().cpu().split(batch.lengths), strict=True):
                 states[row] = piece.numpy()
         return states

@@ -152,9 +152,7 @@ class CrossEncoder(nn.Module):
         tokens = self.tokenize(check_pairs(pairs))
         tokens.truncation.report(on_truncate)
         logits = np.empty((len(tokens.lengths), len(self.labels)), np.float32)
-        for rows, _, result in run(
-            self.forward, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar
-        ):
+        for rows, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
             logits[rows] = result.float().cpu().numpy()
         finished = _on_scale(logits, self.scale_of(output))
         return finished[:, 0] if len(self.labels) == 1 else finished

@@ -208,7 +208,7 @@ class PolyEncoder(nn.Module):
         tokens.truncation.report(on_truncate)
         size = self._transformer.facts.hidden_size
         codes = np.empty((len(texts), self.num_codes, size), np.float32)
-        work = run(self.read_query, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar)
+        work = run(self, self.read_query, tokens, batch_tokens, show_progress_bar=show_progress_bar)
         for rows, _, result in work:
             codes[rows] = result.float().cpu().numpy()
         return codes[0] if isinstance(sentences, str) else codes

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from sbert.models.progress import Progress
 from sbert.text import Tokens, batches
@@ -28,22 +28,44 @@ _starting = threading.Lock()
 
 
 def run(
+    model: nn.Module,
     forward: Forward,
     tokens: Tokens,
-    device: torch.device,
     batch_tokens: int,
     batch_size: int | None = None,
     show_progress_bar: bool = False,
 ) -> Iterator[tuple[IntArray, Batch, Tensor]]:
-    """Row numbers, batch and result of every batch, in the order in which they get done."""
+    """Row numbers, batch and result of every batch, in the order in which they get done.
+
+    Args:
+        model: whose ``forward``, or some other way of reading, this is.
+        forward: reads a batch.
+        tokens: the rows.
+        batch_tokens: tokens of a batch, at most.
+        batch_size: texts of a batch, at most.
+        show_progress_bar: of tokens.
+    """
     total = int(tokens.lengths.sum())
-    threads = thread_count() if device.type == "cpu" else 1
+    threads = thread_count() if next(model.parameters()).device.type == "cpu" else 1
     work = list(batches(tokens, _budget(total, batch_tokens, threads), batch_size))
     done = _in_parallel(forward, work) if threads > 1 and len(work) > 1 else _one_by_one(forward, work)
-    with Progress(total, "tokens", show_progress_bar) as progress:
+    with _evaluating(model), Progress(total, "tokens", show_progress_bar) as progress:
         for rows, batch, result in done:
             progress.add(len(batch.input_ids))
             yield rows, batch, result
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    """Without dropout, even in the middle of training, which then goes on with it."""
+    training = [module for module in model.modules() if module.training]
+    for module in training:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
 
 
 def _budget(total: int, batch_tokens: int, threads: int) -> int:

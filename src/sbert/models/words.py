@@ -167,9 +167,7 @@ class WordEncoder(nn.Module):
         tokens = self.tokenizer(texts, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
         vectors = np.empty((len(tokens.lengths), self.embedding_dimension), np.float32)
-        for rows, _, result in run(
-            self.forward, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar
-        ):
+        for rows, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
             vectors[rows] = result.cpu().numpy()
         vectors = merge_windows(vectors, tokens, unit_length=False)
         finished = normalize(vectors) if normalize_embeddings else vectors

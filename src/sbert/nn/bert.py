@@ -72,25 +72,50 @@ class Bert(Transformer):
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
-        x = self._embeddings(ids, groups, types)
-        room = self._room(x)
-        for layer in self.layers:
-            x = layer(x, groups, room)
-        return x
+
+        def read(room: Room | None) -> Tensor:
+            x = self._embeddings(ids, groups, types)
+            for layer in self.layers:
+                x = layer(x, groups, room)
+            return x
+
+        return self._in_place(read, len(ids))
 
     def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """The same of each text's first token, (T,) -> (B, H): the last layer has no others to compute."""
-        x = self._embeddings(ids, groups, types)
-        room = self._room(x)
-        for layer in self.layers[:-1]:
-            x = layer(x, groups, room)
-        return cast(Layer, self.layers[-1]).first(x, groups, room)
+        if not self._plain:
+            return super().first_hidden(ids, groups, types)
+        *others, last = cast(list[Layer], self.layers)
 
-    def _room(self, x: Tensor) -> Room | None:
-        """On a CPU, in inference mode, the layers work in place."""
-        # Not merely without gradients: a pass of training that goes without must round like the one with them.
-        in_place = torch.is_inference_mode_enabled() and not self.training and x.device.type == "cpu"
-        return Room(x, self.widest) if in_place else None
+        def read(room: Room | None) -> Tensor:
+            x = self._embeddings(ids, groups, types)
+            for layer in others:
+                x = layer(x, groups, room)
+            return last.first(x, groups, room)
+
+        return self._in_place(read, len(ids))
+
+    def _in_place(self, read: Callable[[Room | None], Tensor], tokens: int) -> Tensor:
+        """What ``read`` gives in a room, where there can be one: in inference, on a CPU."""
+        weight = self.words.weight
+        possible = (
+            # Not merely without gradients: a pass of training that goes without must round like the one with them.
+            torch.is_inference_mode_enabled()
+            and not self.training
+            and not torch.is_autocast_enabled("cpu")
+            and weight.device.type == "cpu"
+            and self._plain
+        )
+        if not possible:
+            return read(None)
+        x = read(Room(weight.new_empty((tokens + SPARE) * self.widest)))
+        # NaN and infinity do not stay in their text where others are read on into it.
+        return x if x.isfinite().all() else read(None)
+
+    @property
+    def _plain(self) -> bool:
+        """Whether all layers are."""
+        return all(layer.plain for layer in cast(list[Layer], self.layers))
 
     def _embeddings(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None) -> Tensor:
         segments = self.segments.weight[0] if types is None else self.segments(types)
@@ -103,14 +128,10 @@ class Room:
     """Memory for one wide result at a time, for the layers of a batch one after another.
 
     Fresh memory for each costs time: the system hands it out page by page, and filled with zeros.
-
-    Args:
-        x: (T, H), as many rows as every result has.
-        widest: the most columns that one has.
     """
 
-    def __init__(self, x: Tensor, widest: int) -> None:
-        self._memory = x.new_empty((len(x) + SPARE) * widest)
+    def __init__(self, memory: Tensor) -> None:
+        self._memory = memory
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
         """(N, H) -> (N + spare, width): the linear map of ``x``, and behind it rows of zeros; until the next call."""
@@ -130,7 +151,7 @@ class Layer(nn.Module):
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
         size, wide = sizes.facts.hidden_size, sizes.intermediate_size
-        self.heads = sizes.heads
+        self.heads, self.size = sizes.heads, size // sizes.heads
         self.qkv = nn.Linear(size, 3 * size)
         self.attention_out = nn.Linear(size, size)
         self.attention_norm = nn.LayerNorm(size, sizes.norm_epsilon)
@@ -141,9 +162,16 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(sizes.hidden_dropout)
         self.attention_dropout = sizes.attention_dropout
 
+    @property
+    def plain(self) -> bool:
+        """Whether its linear layers are nothing but their weights, and nobody listens to what it computes."""
+        linear = (self.qkv, self.attention_out, self.widen, self.narrow)
+        heard = any(part._forward_hooks or part._forward_pre_hooks for part in self.modules())
+        return not heard and all(type(part) is nn.Linear for part in linear)
+
     def forward(self, x: Tensor, groups: tuple[Group, ...], room: Room | None = None) -> Tensor:
         """(T, H) -> (T, H)."""
-        query, key, value = self._project(x, room, slice(None))
+        query, key, value = self._heads(self.qkv(x)) if room is None else self._project(x, room, slice(None))
         dropout = self.attention_dropout if self.training else 0.0
         return self._rest(x, attend(query[: len(x)], key, value, groups, dropout=dropout), room)
 
@@ -163,8 +191,11 @@ class Layer(nn.Module):
     def _project(self, x: Tensor, room: Room | None, which: slice) -> tuple[Tensor, ...]:
         """Queries, keys and values of ``x``, or only some of them: (N, H) -> (N or N + SPARE, heads, size) each."""
         weight, bias = self.qkv.weight[which], self.qkv.bias[which]
-        projected = F.linear(x, weight, bias) if room is None else room.linear(x, weight, bias, SPARE)
-        return projected.view(len(projected), -1, self.heads, x.shape[1] // self.heads).unbind(dim=1)
+        return self._heads(F.linear(x, weight, bias) if room is None else room.linear(x, weight, bias, SPARE))
+
+    def _heads(self, projected: Tensor) -> tuple[Tensor, ...]:
+        """(N, k * H) -> k times (N, heads, size)."""
+        return projected.view(len(projected), -1, self.heads, self.size).unbind(dim=1)
 
     def _rest(self, x: Tensor, attended: Tensor, room: Room | None) -> Tensor:
         """What follows attention: (N, H), (N, heads, size) -> (N, H)."""
