@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cdist
@@ -84,6 +84,7 @@ def test_search_is_a_full_sort_whatever_the_block(
         assert semantic_search(queries, corpus, k, similarity) == reference_hits(queries, corpus, k, similarity)
 
 
+@example(np.float32([[-0.9995117]]), None, 1e300, "dot", 1, 1)  # beyond what float32 holds
 @settings(deadline=None, max_examples=150)
 @given(
     matrices().map(promoted),

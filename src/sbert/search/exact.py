@@ -188,7 +188,7 @@ class _Best:
     def __init__(self, measure: _Measure, k: int | None, threshold: float | None, groups: int | None = None) -> None:
         self.measure, self.k, self.threshold, self.grouped = measure, k, threshold, groups is not None
         lowest = np.clip(-np.inf if threshold is None else threshold, _LOWEST, -_LOWEST)
-        floor = max(float(measure.key_of(lowest)) - measure.slack, _LOWEST)
+        floor = np.clip(float(measure.key_of(lowest)) - measure.slack, _LOWEST, -_LOWEST)
         self.floor = np.full((1 if groups is None else groups, 1), floor, np.float32)  # (G, 1), what a key must reach
         self.pending: list[_Found] = []  # keys
         nothing = np.empty(0, np.int64)
