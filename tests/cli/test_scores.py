@@ -382,6 +382,40 @@ def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
     assert not Path("은.tsv.parts").exists()
 
 
+# a model with damaged weights
+
+
+def refused(*arguments: object) -> None:
+    line = failure(*arguments)
+    assert line.startswith("error: the model gives NaN for ")
+    assert line.endswith("; its weights are damaged, fetch or train it again\n")
+
+
+@pytest.mark.parametrize("kind", ["bi", "cross", "classes", "poly"])
+def test_a_damaged_model_is_refused_and_nothing_written(folder, kind, request, damaged):
+    model = damaged(request.getfixturevalue(kind))
+    Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
+    Path("옛.tsv").write_text("옛것", "utf-8")
+    before = sorted(os.listdir())
+    refused("predict", model, "쌍.jsonl")
+    refused("predict", model, "쌍.jsonl", "-o", "옛.tsv")
+    if kind != "classes":
+        refused("rank", model, "비가 오나요?", "글.txt")
+    if kind == "bi":
+        refused("encode", "글.txt", "-m", model, "-o", "벡터.npy")
+    assert sorted(os.listdir()) == before
+    assert Path("옛.tsv").read_text("utf-8") == "옛것"
+
+
+def test_a_damaged_teacher_or_retriever_labels_nothing(folder, cross, bi, damaged):
+    Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
+    Path("옛.tsv").write_text("옛것", "utf-8")
+    refused("distill", damaged(cross), "쌍.jsonl", "-o", "옛.tsv")
+    refused("distill", cross, "글.txt", "-o", "옛.tsv", "--retriever", damaged(bi))
+    assert Path("옛.tsv").read_text("utf-8") == "옛것"
+    assert not Path("옛.tsv.parts").exists()
+
+
 @pytest.fixture
 def words(folder) -> str:
     Path("벡터.txt").write_text("비 1 0\ncat 0 1\n눈 1 1\n", encoding="utf-8")

@@ -12,7 +12,7 @@ import typer
 
 from sbert.cli import output, show, tables
 from sbert.cli.options import AnyModel, Columns, Json, names
-from sbert.errors import BadInput
+from sbert.errors import BadInput, BadModel
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
@@ -68,6 +68,9 @@ def distill(
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
         raise typer.Exit(_INTERRUPTED) from None
+    except BadModel:
+        place.remove()  # which a repaired model could not go on with
+        raise
     place.remove()
     _report(len(examples), len(rows.columns), out, time.perf_counter() - start, json)
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best
+from sbert.models.finish import best, check_numbers
 from sbert.models.run import best_device, run
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
@@ -149,13 +149,15 @@ class CrossEncoder(nn.Module):
                 first: ``warn`` in one line, ``raise`` or ``ignore``.
         """
         check_option("output", output, get_args(Output))
-        tokens = self.tokenize(check_pairs(pairs))
+        rows = check_pairs(pairs)
+        tokens = self.tokenize(rows)
         tokens.truncation.report(on_truncate)
         logits = np.empty((len(tokens.lengths), len(self.labels)), np.float32)
-        for rows, _, result in run(
+        for places, _, result in run(
             self.forward, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar
         ):
-            logits[rows] = result.float().cpu().numpy()
+            logits[places] = result.float().cpu().numpy()
+        check_numbers(logits, rows)
         finished = _on_scale(logits, self.scale_of(output))
         return finished[:, 0] if len(self.labels) == 1 else finished
 

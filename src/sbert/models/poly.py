@@ -19,7 +19,7 @@ from sbert import hub
 from sbert.errors import BadInput, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
-from sbert.models.finish import best
+from sbert.models.finish import best, check_numbers
 from sbert.models.run import best_device, run
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
@@ -211,6 +211,7 @@ class PolyEncoder(nn.Module):
         work = run(self.read_query, tokens, self.device, batch_tokens, show_progress_bar=show_progress_bar)
         for rows, _, result in work:
             codes[rows] = result.float().cpu().numpy()
+        check_numbers(codes, texts)
         return codes[0] if isinstance(sentences, str) else codes
 
     def encode_document(
