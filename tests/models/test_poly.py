@@ -247,6 +247,8 @@ class TestRefusals:
             model.encode_query(["a", None])
         with pytest.raises(BadInput, match="top_k is 0"):
             model.rank("a", ["b"], top_k=0)
+        with pytest.raises(BadInput, match=r"top_k is 1\.5, but must be a whole number"):
+            model.rank("비", ["눈"], top_k=1.5)
         with pytest.raises(TextTooLong):
             model.encode_query("고양이 " * 200, on_truncate="raise")
         with caplog.at_level(logging.WARNING):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from sbert.errors import BadInput, BadModel
+from sbert.errors import BadInput, BadModel, check_count
 from sbert.nn import heads
 from sbert.nn.quantize import quantize
 from sbert.text import Tokens
@@ -59,8 +59,8 @@ def finish(
 
 def best(order: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int | None) -> list[Hit]:
     """The texts by their places, those highest in ``order`` first and of equal ones the earlier, with their scores."""
-    if top_k is not None and top_k < 1:
-        raise BadInput(f"top_k is {top_k}, but must be at least 1")
+    if top_k is not None:
+        check_count("top_k", top_k)
     places = np.argsort(-order, kind="stable")[:top_k]
     return [Hit(int(place), float(scores[place]), texts[place]) for place in places]
 
