@@ -226,6 +226,13 @@ class TestRefusals:
             with pytest.raises(BadInput, match=f"{place} holds NaN, infinity or values beyond 1e17; repair it or"):
                 model.score(*wrong)
 
+    def test_a_query_without_a_code(self, model):
+        codes, vectors = model.encode_query(["비", "눈"]), model.encode_document(["눈", "비"])
+        codes[1] = 0
+        for wrong, row in ((codes, 1), (codes[1], 0), (codes[:, :0], 0)):
+            with pytest.raises(BadInput, match=f"row {row} of codes has no code other than zeros"):
+                model.score(wrong, vectors)
+
     def test_the_largest_numbers_have_scores(self, model):
         codes, vectors = np.full((model.num_codes, 32), 1e17), np.full((3, 32), 1e17)
         assert np.isfinite(model.score(codes, vectors)).all()
