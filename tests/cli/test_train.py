@@ -46,6 +46,8 @@ Update.__call__ = interrupted
 main()
 """
 
+STOPPING = "stopping after this step, its measurement and its checkpoint; Ctrl-C again stops at once\n"
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
@@ -313,7 +315,7 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
     done = process(5, 1, *base, *more, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
     said = "interrupted after step 6 of 12, which is saved; the same command with --resume goes on from there\n"
-    assert (done.stdout, done.stderr) == ("", said)
+    assert (done.stdout, done.stderr) == ("", STOPPING + said)
     assert json.loads(sbert(*base, *more, "--resume", "--json").stdout)["steps"] == 12
     sbert(*base, *more, "-o", "runs/straight")
     broken, straight = (
@@ -327,7 +329,8 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
 def test_interrupted_twice_stops_at_once(base):
     done = process(1, 2, *base, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
-    assert done.stderr == "interrupted after step 1 of 3, before anything was saved; the same command starts again\n"
+    said = "interrupted after step 1 of 3, before anything was saved; the same command starts again\n"
+    assert done.stderr == STOPPING + said
 
 
 def test_several_processes_speak_with_one_voice(base):
