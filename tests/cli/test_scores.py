@@ -165,7 +165,7 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder has its cosine alone" in failure(
+    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --output out" in failure(
         "predict", bi, "쌍.jsonl", "--output", "logit"
     )
 
@@ -195,7 +195,8 @@ def test_what_is_no_pair_is_refused_with_its_place(folder, cross):
     Path("긴.tsv").write_text("text\ttext2\nA\tB\nA\tB\tC\n", "utf-8")
     assert "긴.tsv, line 3: 3 fields, but the header has 2" in failure("predict", cross, "긴.tsv")
     Path("한.txt").write_text("비\n", "utf-8")
-    assert "한.txt has 1 texts a row (text), but a pair has two" in failure("predict", cross, "한.txt")
+    line = failure("predict", cross, "한.txt")
+    assert "한.txt has one text a row, but a pair has two; give a tsv, csv or jsonl with two columns" in line
     Path("빔.jsonl").write_text("", "utf-8")
     assert "빔.jsonl is empty" in failure("predict", cross, "빔.jsonl")
     assert "없음.tsv" in failure("predict", cross, "없음.tsv")
@@ -228,7 +229,8 @@ def test_a_poly_encoder_gives_its_scores(folder, poly):
     rows = [json.loads(line) for line in sbert("predict", poly, "쌍.jsonl").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(PAIRS).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
-    assert "but this PolyEncoder has its dot alone" in failure("predict", poly, "쌍.jsonl", "--output", "logit")
+    line = failure("predict", poly, "쌍.jsonl", "--output", "logit")
+    assert "but this PolyEncoder has its dot alone; leave --output out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",
@@ -334,6 +336,12 @@ def test_teachers_that_cannot_teach(folder, bi, classes):
     assert not Path("은.tsv.parts").exists()
 
 
+def test_a_file_where_the_work_would_be_kept(folder, cross):
+    Path("은.tsv.parts").touch()
+    line = failure("distill", cross, "쌍.jsonl", "-o", "은.tsv")
+    assert "은.tsv.parts is a file, but a folder is needed there; remove it, or name another output" in line
+
+
 def test_one_text_makes_no_pair(folder, cross):
     Path("하나.txt").write_text("비\n비\n\n", "utf-8")
     assert "하나.txt has 1 different texts, but a pair needs two" in failure(
@@ -379,6 +387,8 @@ def test_nothing_is_written_over_what_is_read(folder, cross):
 
 def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
     assert "there is no folder ./없음" in failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", "./없음")
+    line = failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", cross)
+    assert "is a cross-encoder, but a retriever compares vectors; name a bi-encoder" in line
     assert not Path("은.tsv.parts").exists()
 
 

@@ -135,6 +135,8 @@ def test_folder_of_the_data(base, folder, monkeypatch):
         == 3
     )
     assert "in the folder '밖'" in failure(*base, "--set", "data.folder=밖")
+    line = failure(*base)
+    assert f"there is no file '쌍.tsv', neither in the current folder nor in the folder '{folder}/자료'" in line
 
 
 def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
