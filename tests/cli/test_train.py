@@ -196,6 +196,12 @@ def test_wrong_usage():
     assert "name a run file, or at least --data and --output" in sbert("train", code=2).stderr
 
 
+def test_a_file_as_output_is_refused_before_any_work(base):
+    for place in ("쌍.tsv", "쌍.tsv/실행"):
+        line = failure(*base, "--data", "없음.tsv", "-o", place)
+        assert "쌍.tsv is a file, but a folder is needed there; remove it, or name another output" in line
+
+
 def test_a_run_is_not_overwritten(base):
     sbert(*base, "--resume")  # a fresh folder simply starts
     assert "holds a run already; resume it" in failure(*base)

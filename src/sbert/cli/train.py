@@ -86,11 +86,13 @@ def train(
         "train.checkpoint_steps": checkpoint_every,
     }
     from sbert.train.distributed import Team
+    from sbert.train.journal import check_place
 
     team = Team.join()
     with _one_voice(team):
         _check(kind, loss)
         described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
+        check_place(Path(described.train.output_dir))
         trainer = _assemble(described, tensorboard and team.leads)
         if explain:
             _explain(trainer, team, json)
