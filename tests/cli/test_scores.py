@@ -451,6 +451,12 @@ def test_info_of_a_word_encoder(words):
     assert "WordEncoder" in sbert("info", words).stdout
 
 
+def test_the_same_column_twice_is_wrong_usage(folder, cross):
+    for verb in (["predict", cross], ["distill", cross, "-o", "은.tsv"]):
+        line = failure(*verb, "쌍.jsonl", "--columns", "sentence1, sentence1", code=2)
+        assert "--columns names 'sentence1' twice" in line
+
+
 def test_the_doctor_and_a_word_encoder(words):
     report = json.loads(sbert("doctor", words, "--json").stdout)
     findings = {finding["name"]: finding["sentence"] for finding in report["findings"]}
