@@ -191,6 +191,23 @@ def tiny_classifier(
     return write
 
 
+@pytest.fixture
+def damaged(tmp_path: Path) -> Callable[[str | Path], Path]:
+    """``damaged(folder)``: a copy of a model whose weights are all NaN."""
+
+    def write(folder: str | Path) -> Path:
+        from safetensors.torch import load_file, save_file
+
+        copy = tmp_path / f"{Path(folder).name}-망가짐"
+        shutil.copytree(folder, copy)
+        for path in copy.rglob("*.safetensors"):
+            tensors = {name: tensor * float("nan") for name, tensor in load_file(path).items()}
+            save_file(tensors, path, metadata={"format": "pt"})
+        return copy
+
+    return write
+
+
 @pytest.fixture(scope="session")
 def text_pairs() -> list[tuple[str, str]]:
     """Pairs of the sentences with others, near and far: two languages, empty sides, longer than tiny models read."""

@@ -21,6 +21,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 from collections.abc import Collection
 
 
@@ -93,3 +94,18 @@ def check_option(name: str, value: str, valid: Collection[str]) -> None:
     """Raise :class:`BadOption` unless ``value`` is one of ``valid``."""
     if value not in valid:
         raise BadOption(name, value, valid)
+
+
+def check_count(name: str, value: int) -> None:
+    """Raise :class:`BadInput` unless ``value`` is a whole number of at least 1.
+
+    >>> check_count("top_k", 1.5)
+    Traceback (most recent call last):
+    sbert.errors.BadInput: top_k is 1.5, but must be a whole number
+    """
+    try:
+        operator.index(value)  # which takes numpy's whole numbers too
+    except TypeError:
+        raise BadInput(f"{name} is {value!r}, but must be a whole number") from None
+    if value < 1:
+        raise BadInput(f"{name} is {value}, but must be at least 1")

@@ -137,3 +137,13 @@ def test_operations_are_those_worked_out_by_hand(tiny_folder, architecture):
     attention = 2 * 4 * 32 * int((tokens.lengths**2).sum())
     pooler = 2 * 32 * 32 if architecture == "albert" else 0  # runs on the first token only, where it runs at all
     assert measure.flops(encoder, tokens) == 2 * count * (2 * layer) + 2 * count * projection + attention + pooler
+
+
+def test_a_damaged_model_is_told_and_the_report_goes_on(tiny_folder, tiny_classifier, tmp_path, damaged):
+    PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=4).save_pretrained(tmp_path / "폴리")
+    for folder in (tiny_folder("bert"), tiny_classifier("bert", 1), tmp_path / "폴리"):
+        findings = examine(damaged(folder), code=1)
+        assert list(findings)[-2:] == ["stability", "speed"]
+        assert findings["stability"]["good"] is False
+        assert findings["stability"]["sentence"].startswith("the model gives NaN for ")
+        assert findings["speed"]["good"] is None

@@ -165,7 +165,7 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder has its cosine alone" in failure(
+    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --output out" in failure(
         "predict", bi, "쌍.jsonl", "--output", "logit"
     )
 
@@ -195,7 +195,8 @@ def test_what_is_no_pair_is_refused_with_its_place(folder, cross):
     Path("긴.tsv").write_text("text\ttext2\nA\tB\nA\tB\tC\n", "utf-8")
     assert "긴.tsv, line 3: 3 fields, but the header has 2" in failure("predict", cross, "긴.tsv")
     Path("한.txt").write_text("비\n", "utf-8")
-    assert "한.txt has 1 texts a row (text), but a pair has two" in failure("predict", cross, "한.txt")
+    line = failure("predict", cross, "한.txt")
+    assert "한.txt has one text a row, but a pair has two; give a tsv, csv or jsonl with two columns" in line
     Path("빔.jsonl").write_text("", "utf-8")
     assert "빔.jsonl is empty" in failure("predict", cross, "빔.jsonl")
     assert "없음.tsv" in failure("predict", cross, "없음.tsv")
@@ -228,7 +229,8 @@ def test_a_poly_encoder_gives_its_scores(folder, poly):
     rows = [json.loads(line) for line in sbert("predict", poly, "쌍.jsonl").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(PAIRS).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
-    assert "but this PolyEncoder has its dot alone" in failure("predict", poly, "쌍.jsonl", "--output", "logit")
+    line = failure("predict", poly, "쌍.jsonl", "--output", "logit")
+    assert "but this PolyEncoder has its dot alone; leave --output out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",
@@ -334,6 +336,12 @@ def test_teachers_that_cannot_teach(folder, bi, classes):
     assert not Path("은.tsv.parts").exists()
 
 
+def test_a_file_where_the_work_would_be_kept(folder, cross):
+    Path("은.tsv.parts").touch()
+    line = failure("distill", cross, "쌍.jsonl", "-o", "은.tsv")
+    assert "은.tsv.parts is a file, but a folder is needed there; remove it, or name another output" in line
+
+
 def test_one_text_makes_no_pair(folder, cross):
     Path("하나.txt").write_text("비\n비\n\n", "utf-8")
     assert "하나.txt has 1 different texts, but a pair needs two" in failure(
@@ -379,7 +387,43 @@ def test_nothing_is_written_over_what_is_read(folder, cross):
 
 def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
     assert "there is no folder ./없음" in failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", "./없음")
+    line = failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", cross)
+    assert "is a cross-encoder, but a retriever compares vectors; name a bi-encoder" in line
     assert not Path("은.tsv.parts").exists()
+
+
+# a model with damaged weights
+
+
+def refused(*arguments: object) -> None:
+    line = failure(*arguments)
+    assert line.startswith("error: the model gives NaN for ")
+    assert line.endswith("; its weights are damaged, fetch or train it again\n")
+
+
+@pytest.mark.parametrize("kind", ["bi", "cross", "classes", "poly"])
+def test_a_damaged_model_is_refused_and_nothing_written(folder, kind, request, damaged):
+    model = damaged(request.getfixturevalue(kind))
+    Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
+    Path("옛.tsv").write_text("옛것", "utf-8")
+    before = sorted(os.listdir())
+    refused("predict", model, "쌍.jsonl")
+    refused("predict", model, "쌍.jsonl", "-o", "옛.tsv")
+    if kind != "classes":
+        refused("rank", model, "비가 오나요?", "글.txt")
+    if kind == "bi":
+        refused("encode", "글.txt", "-m", model, "-o", "벡터.npy")
+    assert sorted(os.listdir()) == before
+    assert Path("옛.tsv").read_text("utf-8") == "옛것"
+
+
+def test_a_damaged_teacher_or_retriever_labels_nothing(folder, cross, bi, damaged):
+    Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
+    Path("옛.tsv").write_text("옛것", "utf-8")
+    refused("distill", damaged(cross), "쌍.jsonl", "-o", "옛.tsv")
+    refused("distill", cross, "글.txt", "-o", "옛.tsv", "--retriever", damaged(bi))
+    assert Path("옛.tsv").read_text("utf-8") == "옛것"
+    assert not Path("옛.tsv.parts").exists()
 
 
 @pytest.fixture
@@ -405,6 +449,12 @@ def test_info_of_a_word_encoder(words):
     assert (facts["kind"], facts["vocabulary"], facts["dimension"], facts["lstm_size"]) == ("WordEncoder", 3, 2, None)
     assert "architecture" not in facts
     assert "WordEncoder" in sbert("info", words).stdout
+
+
+def test_the_same_column_twice_is_wrong_usage(folder, cross):
+    for verb in (["predict", cross], ["distill", cross, "-o", "은.tsv"]):
+        line = failure(*verb, "쌍.jsonl", "--columns", "sentence1, sentence1", code=2)
+        assert "--columns names 'sentence1' twice" in line
 
 
 def test_the_doctor_and_a_word_encoder(words):

@@ -46,6 +46,8 @@ Update.__call__ = interrupted
 main()
 """
 
+STOPPING = "stopping after this step, its measurement and its checkpoint; Ctrl-C again stops at once\n"
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
@@ -133,6 +135,8 @@ def test_folder_of_the_data(base, folder, monkeypatch):
         == 3
     )
     assert "in the folder '밖'" in failure(*base, "--set", "data.folder=밖")
+    line = failure(*base)
+    assert f"there is no file '쌍.tsv', neither in the current folder nor in the folder '{folder}/자료'" in line
 
 
 def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
@@ -190,6 +194,12 @@ def test_wrong_usage():
     for arguments in (["train"], ["train", "--data", "a.tsv"], ["train", "--epochs", "twice"], ["train", "a", "b"]):
         assert sbert(*arguments, code=2).stdout == ""
     assert "name a run file, or at least --data and --output" in sbert("train", code=2).stderr
+
+
+def test_a_file_as_output_is_refused_before_any_work(base):
+    for place in ("쌍.tsv", "쌍.tsv/실행"):
+        line = failure(*base, "--data", "없음.tsv", "-o", place)
+        assert "쌍.tsv is a file, but a folder is needed there; remove it, or name another output" in line
 
 
 def test_a_run_is_not_overwritten(base):
@@ -313,7 +323,7 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
     done = process(5, 1, *base, *more, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
     said = "interrupted after step 6 of 12, which is saved; the same command with --resume goes on from there\n"
-    assert (done.stdout, done.stderr) == ("", said)
+    assert (done.stdout, done.stderr) == ("", STOPPING + said)
     assert json.loads(sbert(*base, *more, "--resume", "--json").stdout)["steps"] == 12
     sbert(*base, *more, "-o", "runs/straight")
     broken, straight = (
@@ -327,7 +337,8 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
 def test_interrupted_twice_stops_at_once(base):
     done = process(1, 2, *base, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
-    assert done.stderr == "interrupted after step 1 of 3, before anything was saved; the same command starts again\n"
+    said = "interrupted after step 1 of 3, before anything was saved; the same command starts again\n"
+    assert done.stderr == STOPPING + said
 
 
 def test_several_processes_speak_with_one_voice(base):

@@ -265,6 +265,8 @@ def test_rank(bundled):
     assert all(hit == (hit.id, scores[hit.id], texts[hit.id]) for hit in hits)
     with pytest.raises(BadInput, match="top_k is 0"):
         bundled.rank("a", ["b"], top_k=0)
+    with pytest.raises(BadInput, match=r"top_k is 1\.5, but must be a whole number"):
+        bundled.rank("비", ["눈"], top_k=1.5)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])

@@ -113,6 +113,18 @@ class TestRefusals:
             CrossEncoder.from_pretrained(folder, labels=["a", "b", "a"])
         assert CrossEncoder.from_pretrained(folder, num_labels=3, labels=NLI).labels == tuple(NLI)
 
+    @pytest.mark.parametrize("number", [0, -1])
+    def test_fewer_labels_than_one(self, tiny_folder, number):
+        with pytest.raises(BadInput, match=f"num_labels is {number}, but must be at least 1"):
+            CrossEncoder.from_pretrained(tiny_folder("bert"), num_labels=number)
+
+    def test_a_text_is_no_list_of_labels(self, tiny_folder):
+        folder = tiny_folder("bert")
+        with pytest.raises(BadInput, match=r"labels is the text '함의', but must be a list of names; pass \['함의'\]"):
+            CrossEncoder.from_pretrained(folder, labels="함의")
+        with pytest.raises(BadInput, match="labels is the text '함의'"):
+            CrossEncoder(Backbone.from_pretrained(folder), "함의")
+
     def test_another_kind_of_model(self, tiny_folder, tiny_classifier, tmp_path):
         BiEncoder.from_pretrained(tiny_folder("bert")).save_pretrained(tmp_path / "bi")
         with pytest.raises(
@@ -164,6 +176,8 @@ class TestRank:
             three.rank("a", ["b"])
         with pytest.raises(BadInput, match="top_k is 0"):
             one.rank("a", ["b"], top_k=0)
+        with pytest.raises(BadInput, match=r"top_k is 1\.5, but must be a whole number"):
+            one.rank("고양이", ["개"], top_k=1.5)
         with pytest.raises(BadInput, match="row 1 is NoneType"):
             one.rank("a", ["b", None])
         assert one.rank("a", []) == []

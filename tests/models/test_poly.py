@@ -226,6 +226,13 @@ class TestRefusals:
             with pytest.raises(BadInput, match=f"{place} holds NaN, infinity or values beyond 1e17; repair it or"):
                 model.score(*wrong)
 
+    def test_a_query_without_a_code(self, model):
+        codes, vectors = model.encode_query(["비", "눈"]), model.encode_document(["눈", "비"])
+        codes[1] = 0
+        for wrong, row in ((codes, 1), (codes[1], 0), (codes[:, :0], 0)):
+            with pytest.raises(BadInput, match=f"row {row} of codes has no code other than zeros"):
+                model.score(wrong, vectors)
+
     def test_the_largest_numbers_have_scores(self, model):
         codes, vectors = np.full((model.num_codes, 32), 1e17), np.full((3, 32), 1e17)
         assert np.isfinite(model.score(codes, vectors)).all()
@@ -247,6 +254,8 @@ class TestRefusals:
             model.encode_query(["a", None])
         with pytest.raises(BadInput, match="top_k is 0"):
             model.rank("a", ["b"], top_k=0)
+        with pytest.raises(BadInput, match=r"top_k is 1\.5, but must be a whole number"):
+            model.rank("비", ["눈"], top_k=1.5)
         with pytest.raises(TextTooLong):
             model.encode_query("고양이 " * 200, on_truncate="raise")
         with caplog.at_level(logging.WARNING):

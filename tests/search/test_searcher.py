@@ -88,8 +88,14 @@ def test_nothing_is_added_by_halves(bundled):
         searcher.add(["눈이 온다.", "Rain."], ids=["x"])
     with pytest.raises(BadInput, match="row 1 is NoneType"):
         searcher.add(["눈이 온다.", None], ids=["x", "y"])
-    with pytest.raises(BadInput, match="k is 0 and candidates 100"):
+    with pytest.raises(BadInput, match="k is 0, but must be at least 1"):
         searcher.search("비", k=0)
+    with pytest.raises(BadInput, match=r"k is 1\.5, but must be a whole number"):
+        searcher.search("비", k=1.5)
+    with pytest.raises(BadInput, match="candidates is 0, but must be at least 1"):
+        searcher.search("비", candidates=0)
+    with pytest.raises(BadInput, match=r"the id of row 1 is \[1\], but must be a number or a text"):
+        searcher.add(["눈이 온다.", "Rain."], ids=["x", [1]])
     assert (len(searcher), searcher.ids) == (1, ["비"])
 
 

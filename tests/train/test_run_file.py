@@ -13,7 +13,7 @@ import torch
 from scipy.stats import spearmanr
 
 from sbert import BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, load, losses
-from sbert.errors import BadInput, BadModel, BadOption
+from sbert.errors import BadInput, BadOption
 from sbert.evaluate import Similarity, Triplets
 from sbert.train import settings
 from sbert.train.run_file import RunFile, assemble
@@ -249,13 +249,19 @@ def test_the_kind_is_what_the_folder_holds(run):
         BadInput, match=r"^sts\.tsv: cosine is for bi-encoders; for a cross-encoder choose cosent, mse, bce"
     ):
         assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross"))
-    with pytest.raises(BadInput, match=r"the labels contradiction, entailment, neutral, but the loss reads one score"):
+    with pytest.raises(
+        BadInput, match=r"labels contradiction, entailment, neutral, but the loss learns one score .*; take data"
+    ):
         assemble(run("data.train=['sts.tsv']", "model.name=runs/cross"))
     write("other.tsv", "premise\thypothesis\tlabel\nA\tB\t예\nC\tD\t아니\n")
     with pytest.raises(BadInput, match=r"^the model has the labels contra.* the data has the classes 아니, 예; make"):
         assemble(run("data.train=['other.tsv']", "model.name=runs/cross"))
-    with pytest.raises(BadModel, match=r"holds a CrossEncoder, but a bi-encoder .* load it with CrossEncoder"):
+    with pytest.raises(BadInput, match=r"^runs/cross is a cross-encoder, of which no bi-encoder is made; name a bi-"):
         assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross", "model.kind=bi"))
+    with pytest.raises(
+        BadInput, match=r"^runs/cross is a cross-encoder, of which no poly-encoder is made; name a bi-"
+    ):
+        assemble(run("data.train=['sts.tsv']", "model.name=runs/cross", "model.kind=poly"))
 
 
 def test_classes_name_outputs_that_have_no_names(run, tiny_classifier):

@@ -361,9 +361,15 @@ def test_frozen_weights_stay(bert, rows, config):
 
 def test_a_place_that_cannot_be_a_folder(bert, rows, config, tmp_path):
     (tmp_path / "file").write_text("")
-    settings = config(output_dir=str(tmp_path / "file" / "run"))
-    with pytest.raises(BadInput, match=r"cannot be made a run's folder \(Not a directory\); name another place"):
-        Trainer(bert(), settings, train=rows("info_nce"), loss=losses.info_nce).train()
+    for place, sentence in (
+        ("file/run", "file is a file, but a folder is needed there; remove it, or name another output"),
+        ("길" * 300, r"cannot be made a run's folder \(File name too long\); name another place"),
+    ):
+        trainer = Trainer(
+            bert(), config(output_dir=str(tmp_path / place)), train=rows("info_nce"), loss=losses.info_nce
+        )
+        with pytest.raises(BadInput, match=sentence):
+            trainer.train()
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -12,7 +12,7 @@ import typer
 
 from sbert.cli import output, show, tables
 from sbert.cli.options import AnyModel, Columns, Json, names
-from sbert.errors import BadInput
+from sbert.errors import BadInput, BadModel
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
@@ -52,13 +52,12 @@ def distill(
     tables.check_fields(out, ((row.where, row.texts) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
-    from sbert.models.bi import BiEncoder
     from sbert.train import label
 
     model = label.teacher(teacher)
     place = label.Workplace(out.with_name(f"{out.name}.parts"))
     facts = {"columns": list(rows.columns), **label.fingerprint(model, (row.texts for row in rows))}
-    encoder = BiEncoder.from_pretrained(retriever) if texts else None
+    encoder = label.retriever(retriever) if texts else None
     mined = {"retriever": label.weights_of(encoder), "neighbours": neighbours} if encoder else {}
     start = time.perf_counter()
     try:
@@ -68,6 +67,9 @@ def distill(
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
         raise typer.Exit(_INTERRUPTED) from None
+    except BadModel:
+        place.remove()  # which a repaired model could not go on with
+        raise
     place.remove()
     _report(len(examples), len(rows.columns), out, time.perf_counter() - start, json)
 

@@ -148,7 +148,10 @@ def _stability(model: Model, texts: list[str]) -> Finding:
     company = texts[1::20]
     unit, made = ("pairs", "score") if isinstance(model, (CrossEncoder, PolyEncoder)) else ("texts", "vector")
     items, others = (sample, company) if unit == "texts" else (_pairs(sample), _pairs(company))
-    same, difference, runs = measured = stability(model, items, others)
+    try:
+        same, difference, runs = measured = stability(model, items, others)
+    except SbertError as error:  # such as a model that gives NaN
+        return Finding("stability", False, str(error), {})
     sentence = f"{same} of {len(sample)} {unit} identical to the bit in {len(runs)} runs: {', '.join(runs)}"
     if same < len(sample):
         sentence += f"; on {model.device} a {made} depends on its company, here by up to {difference:.1e}"
@@ -164,7 +167,10 @@ def _speed(model: BiEncoder | CrossEncoder, texts: list[str]) -> Finding:
     from sbert.cli.measure import speed
     from sbert.models.bi import BiEncoder
 
-    measured = speed(model, texts[::8] if isinstance(model, BiEncoder) else _pairs(texts[::16]))
+    try:
+        measured = speed(model, texts[::8] if isinstance(model, BiEncoder) else _pairs(texts[::16]))
+    except SbertError:  # which the step before has reported
+        return Finding("speed", None, "not measured, as the model gives no numbers", {})
     sentence = (
         f"{measured.tokens_per_second:,.0f} tokens/s, {measured.share:.0%} of what this machine can multiply in "
         f"float32 ({measured.peak / 1e9:,.0f} GFLOPS)"

@@ -32,7 +32,12 @@ Columns = Annotated[
 
 def names(columns: str | None) -> list[str] | None:
     """What ``--columns`` names, blanks around the commas or not."""
-    return [name.strip() for name in columns.split(",")] if columns else None
+    if not columns:
+        return None
+    named = [name.strip() for name in columns.split(",")]
+    if twice := next((name for name in named if named.count(name) > 1), None):
+        raise WrongUsage(f"--columns names {twice!r} twice, but each text has a field of its own; name it once")
+    return named
 
 
 TextFile = Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")]

@@ -49,18 +49,30 @@ def predict(
     _check_pairs(rows)
 
     from sbert.models.load import load
-    from sbert.models.pairs import scale_of
 
     scorer = load(model)
     wanted = cast("Output", as_)
-    result = _result(scorer, scale_of(scorer, wanted), rows)
+    result = _result(scorer, _scale(scorer, wanted), rows)
     _check_texts(scorer, rows, out, cast("OnTruncate", on_truncate))
     start = time.perf_counter()
     _write(scorer, rows, result, out, wanted)
     _report(rows, result, out, time.perf_counter() - start, json)
 
 
+def _scale(model: Model, wanted: Output) -> str:
+    from sbert.models.pairs import scale_of
+
+    try:
+        return scale_of(model, wanted)
+    except BadInput as error:
+        raise BadInput(f"{error}; leave --output out") from None
+
+
 def _check_pairs(rows: Rows) -> None:
+    if len(rows.fields) < 2:
+        raise BadInput(
+            f"{rows.path} has one text a row, but a pair has two; give a tsv, csv or jsonl with two columns"
+        )
     if len(rows.columns) != 2:
         raise BadInput(
             f"{rows.path} has {len(rows.columns)} texts a row ({', '.join(rows.columns)}), but a pair has two; name "

@@ -16,7 +16,7 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import Json, ModelName, check_value, usage
-from sbert.errors import SbertError
+from sbert.errors import BadInput, SbertError
 
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
@@ -86,11 +86,13 @@ def train(
         "train.checkpoint_steps": checkpoint_every,
     }
     from sbert.train.distributed import Team
+    from sbert.train.journal import check_place
 
     team = Team.join()
     with _one_voice(team):
         _check(kind, loss)
         described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
+        check_place(Path(described.train.output_dir))
         trainer = _assemble(described, tensorboard and team.leads)
         if explain:
             _explain(trainer, team, json)
@@ -126,7 +128,9 @@ def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) 
     with usage():
         tables = reduce(settings.override, assignments, tables)
     with usage() if path is None else nullcontext():  # a file may be wrong itself
-        return RunFile.of(tables)
+        described = RunFile.of(tables)
+    _check_typed(described, flags)
+    return described
 
 
 def _as_typed(flags: dict[str, Any]) -> dict[str, Any]:
@@ -140,6 +144,22 @@ def _as_typed(flags: dict[str, Any]) -> dict[str, Any]:
 
 def _absolute(path: str) -> str:
     return str(Path(path).absolute()) if Path(path).is_file() else path
+
+
+def _check_typed(described: RunFile, flags: dict[str, Any]) -> None:
+    """What was typed is looked for in two folders: where it is in neither, both are named."""
+    folder = described.data.folder
+    if folder is None:  # then there is only one
+        return
+    typed = [*flags.get("data.train", ()), flags.get("data.dev")]
+    for path in (*described.data.train, described.data.dev):
+        if path not in typed or not isinstance(path, str):
+            continue
+        if not any(place.expanduser().is_file() for place in (Path(path), Path(folder, path))):
+            raise BadInput(
+                f"there is no file {path!r}, neither in the current folder nor in the folder {folder!r}, where data "
+                "is looked for; put it there, or name another file"
+            )
 
 
 def _assemble(described: RunFile, tensorboard: bool) -> Trainer:

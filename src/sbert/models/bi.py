@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best, finish, merge_windows
+from sbert.models.finish import best, check_numbers, finish, merge_windows
 from sbert.models.run import best_device, run
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
@@ -221,6 +221,7 @@ class BiEncoder(nn.Module):
         for rows, _, result in run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar):
             vectors[rows] = result.float().cpu().numpy()
         vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
+        check_numbers(vectors, texts)
         size = self.truncate_dim if truncate_dim is None else truncate_dim
         finished = finish(vectors, size, normalize_embeddings, precision, self.ranges)
         output = finished[0] if isinstance(sentences, str) else finished

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_count, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best
+from sbert.models.finish import best, check_numbers
 from sbert.models.run import best_device, run
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
@@ -50,6 +50,7 @@ class CrossEncoder(nn.Module):
         seed: int = SEED,
     ) -> None:
         super().__init__()
+        _check_list(labels)
         if not labels or len(set(labels)) < len(labels):
             raise BadInput(f"the labels are {list(labels)}, but must be one or more different names")
         self.labels = tuple(labels)
@@ -85,6 +86,10 @@ class CrossEncoder(nn.Module):
             max_seq_length: cut pairs at so many tokens instead of the model's own number.
             seed: of a new head's weights.
         """
+        if num_labels is not None:
+            check_count("num_labels", num_labels)
+        if labels is not None:
+            _check_list(labels)
         asked = num_labels if labels is None else len(labels)
         parts = hub.read_cross(hub.resolve(name), asked or 1, seed)
         names = parts.labels if labels is None else tuple(labels)
@@ -149,11 +154,13 @@ class CrossEncoder(nn.Module):
                 first: ``warn`` in one line, ``raise`` or ``ignore``.
         """
         check_option("output", output, get_args(Output))
-        tokens = self.tokenize(check_pairs(pairs))
+        rows = check_pairs(pairs)
+        tokens = self.tokenize(rows)
         tokens.truncation.report(on_truncate)
         logits = np.empty((len(tokens.lengths), len(self.labels)), np.float32)
-        for rows, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
-            logits[rows] = result.float().cpu().numpy()
+        for places, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
+            logits[places] = result.float().cpu().numpy()
+        check_numbers(logits, rows)
         finished = _on_scale(logits, self.scale_of(output))
         return finished[:, 0] if len(self.labels) == 1 else finished
 
@@ -188,6 +195,11 @@ class CrossEncoder(nn.Module):
         if output == "logit":
             return "identity"
         return "sigmoid" if len(self.labels) == 1 else "softmax"
+
+
+def _check_list(labels: Sequence[str]) -> None:
+    if isinstance(labels, str):  # whose letters would pass for names
+        raise BadInput(f"labels is the text {labels!r}, but must be a list of names; pass [{labels!r}]")
 
 
 def _on_scale(logits: FloatArray, scale: Scale) -> FloatArray:

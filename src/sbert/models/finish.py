@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, BadModel, check_count
 from sbert.nn import heads
 from sbert.nn.quantize import quantize
 from sbert.text import Tokens
 from sbert.types import Array, FloatArray, Hit, Precision
+
+
+def check_numbers(results: FloatArray, items: Sequence[object]) -> None:
+    """Refuse a model that gives no numbers, before anything is made of them; ``items`` are what it read."""
+    others = tuple(range(1, results.ndim))
+    usable = np.isfinite(results.max(axis=others)) & np.isfinite(results.min(axis=others))  # (N,), and no larger array
+    if not usable.all():
+        row = int(usable.argmin())
+        got = "NaN" if np.isnan(results[row]).any() else "infinity"
+        raise BadModel(
+            f"the model gives {got} for {reprlib.repr(items[row])}; its weights are damaged, fetch or train it again"
+        )
 
 
 def merge_windows(vectors: FloatArray, tokens: Tokens, unit_length: bool) -> FloatArray:
@@ -46,8 +59,8 @@ def finish(
 
 def best(order: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int | None) -> list[Hit]:
     """The texts by their places, those highest in ``order`` first and of equal ones the earlier, with their scores."""
-    if top_k is not None and top_k < 1:
-        raise BadInput(f"top_k is {top_k}, but must be at least 1")
+    if top_k is not None:
+        check_count("top_k", top_k)
     places = np.argsort(-order, kind="stable")[:top_k]
     return [Hit(int(place), float(scores[place]), texts[place]) for place in places]
 

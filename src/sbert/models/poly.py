@@ -19,7 +19,7 @@ from sbert import hub
 from sbert.errors import BadInput, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
-from sbert.models.finish import best
+from sbert.models.finish import best, check_numbers
 from sbert.models.run import best_device, run
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
@@ -211,6 +211,7 @@ class PolyEncoder(nn.Module):
         work = run(self, self.read_query, tokens, batch_tokens, show_progress_bar=show_progress_bar)
         for rows, _, result in work:
             codes[rows] = result.float().cpu().numpy()
+        check_numbers(codes, texts)
         return codes[0] if isinstance(sentences, str) else codes
 
     def encode_document(
@@ -241,6 +242,7 @@ class PolyEncoder(nn.Module):
                 f"(K, {size}); take them from encode_query and encode_document"
             )
         _check_finite("codes", many)
+        _check_codes(many)
         _check_finite("vectors", vectors)
         candidates = torch.from_numpy(_at_least(vectors, MIN_ROWS)).to(self.device)
         scores = np.empty((len(many), len(vectors)), np.float32)
@@ -330,6 +332,16 @@ def _check_finite(name: str, rows: FloatArray) -> None:
     if not usable.all():
         raise BadInput(
             f"row {usable.argmin()} of {name} holds NaN, infinity or values beyond 1e17; repair it or leave it out"
+        )
+
+
+def _check_codes(codes: FloatArray) -> None:
+    """A code of zeros stands for none, where a query has fewer tokens than codes."""
+    found = codes.any(axis=(1, 2))  # (N,)
+    if not found.all():
+        raise BadInput(
+            f"row {found.argmin()} of codes has no code other than zeros, but a query needs at least one; take them "
+            "from encode_query"
         )
 
 

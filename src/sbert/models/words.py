@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from sbert import hub
 from sbert.errors import BadInput, check_option
-from sbert.models.finish import merge_windows, normalize
+from sbert.models.finish import check_numbers, merge_windows, normalize
 from sbert.models.run import best_device, run
 from sbert.nn.pooling import POOLINGS, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
@@ -170,6 +170,7 @@ class WordEncoder(nn.Module):
         for rows, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
             vectors[rows] = result.cpu().numpy()
         vectors = merge_windows(vectors, tokens, unit_length=False)
+        check_numbers(vectors, texts)
         finished = normalize(vectors) if normalize_embeddings else vectors
         return finished[0] if isinstance(sentences, str) else finished
 

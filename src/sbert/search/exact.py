@@ -17,7 +17,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_count, check_option
 from sbert.types import Array, FloatArray, Hit, IntArray, Pair, Similarity
 
 _ROWS, _COLUMNS = 512, 4096
@@ -291,8 +291,8 @@ def _read(name: str, vectors: npt.ArrayLike) -> _Rows:
 
 def _check_options(k: int | None, threshold: float | None, similarity: Similarity) -> None:
     check_option("similarity", similarity, get_args(Similarity))
-    if k is not None and k < 1:
-        raise BadInput(f"k is {k}, but must be at least 1")
+    if k is not None:
+        check_count("k", k)
     if k is None and threshold is None:
         raise BadInput("k and threshold are both None, but one must bound the result; give k, threshold or both")
     if threshold is not None and np.isnan(threshold):

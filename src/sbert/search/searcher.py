@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, check_count
 from sbert.search.exact import semantic_search
 from sbert.types import Array, FloatArray, Hit, Similarity
 
@@ -155,8 +155,8 @@ class Searcher:
             k: hits; fewer where there are fewer texts.
             candidates: how long the short list is that the re-ranker reads, at least ``k``.
         """
-        if k < 1 or candidates < 1:
-            raise BadInput(f"k is {k} and candidates {candidates}, but both must be at least 1")
+        check_count("k", k)
+        check_count("candidates", candidates)
         if not isinstance(query, str):
             raise BadInput(f"the query is a {type(query).__name__}, but must be one text; search for one at a time")
         began = time.perf_counter()
@@ -193,6 +193,9 @@ class Searcher:
     def _check_ids(self, ids: list[int | str], texts: int) -> None:
         if len(ids) != texts:
             raise BadInput(f"got {len(ids)} ids for {texts} texts, but each text needs one")
+        for row, name in enumerate(ids):
+            if not isinstance(name, Hashable):
+                raise BadInput(f"the id of row {row} is {name!r}, but must be a number or a text")
         twice = next((name for name, count in Counter(ids).items() if count > 1 or name in self._known), None)
         if twice is not None:
             raise BadInput(f"the id {twice!r} stands for two texts, but each needs its own")

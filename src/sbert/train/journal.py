@@ -18,9 +18,17 @@ from sbert.errors import BadInput, RunInUse
 Record = dict[str, Any]
 
 
+def check_place(folder: Path) -> None:
+    """Refuse, before any work, a folder where a file is in the way."""
+    nearest = next((place for place in (folder, *folder.parents) if os.path.exists(place)), folder)
+    if nearest.is_file():
+        raise BadInput(f"{nearest} is a file, but a folder is needed there; remove it, or name another output")
+
+
 @contextmanager
 def occupied(folder: Path) -> Iterator[None]:
     """Hold ``folder`` for this process; the system lets go when the process ends, however it ends."""
+    check_place(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

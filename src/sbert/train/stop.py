@@ -1,11 +1,14 @@
-"""Lets a run end between two steps when someone asks for it. Knows signals only."""
+"""Lets a run end between two steps when someone asks for it. Knows signals only, and says that it heard one."""
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from types import FrameType, TracebackType
 from typing import Any
+
+logger = logging.getLogger(__name__)
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -30,6 +33,7 @@ class Stop:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
         self._restore()
+        logger.info("stopping after this step, its measurement and its checkpoint; Ctrl-C again stops at once")
 
     def _restore(self) -> None:
         for number, handler in self._before.items():
