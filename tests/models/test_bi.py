@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from sbert import Backbone, BiEncoder, Dense, LayerNorm, Normalize
-from sbert.errors import BadInput, BadOption, NotCalibrated, SelfCheckFailed, TextTooLong
+from sbert.errors import BadInput, BadModel, BadOption, NotCalibrated, SelfCheckFailed, TextTooLong
 from sbert.nn.quantize import quantize
 from sbert.types import Batch
 
@@ -282,3 +282,14 @@ def test_in_training_a_text_is_read_without_dropout(bundled) -> None:
     assert (model.encode(texts) == bundled.encode(texts)).all()
     assert model.training
     assert not model.transformer.norm.training
+
+
+def test_a_model_that_gives_no_numbers_is_refused(bundled) -> None:
+    model = copy.deepcopy(bundled)
+    guitar = int(model.tokenize(["guitar"]).ids[1])
+    for wrong, told in ((torch.nan, "NaN"), (torch.inf, "NaN")):  # infinity is none after the first normalisation
+        with torch.no_grad():
+            model.transformer.words.weight[guitar] = wrong
+        with pytest.raises(BadModel, match=f"the model gives {told} for 'A guitar!'; its weights are damaged"):
+            model.encode(["고양이가 잔다.", "A guitar!", "A man is eating."])
+    assert (model.encode(["고양이가 잔다."]) == bundled.encode(["고양이가 잔다."])).all()
