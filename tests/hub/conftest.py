@@ -19,7 +19,7 @@ from sbert.types import FloatArray
 def encode() -> Callable[..., FloatArray]:
     """``encode(parts, texts, prompt="")``."""
 
-    @torch.inference_mode()
+    @torch.no_grad()  # and not in inference mode, in which our layers round otherwise than transformers'
     def run(parts: Parts, texts: Sequence[str], prompt: str = "") -> FloatArray:
         tokens = parts.tokenizer(list(texts), prompt)
         skip = 0 if parts.include_prompt else tokens.prompt_length

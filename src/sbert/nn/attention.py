@@ -37,7 +37,7 @@ def attend(
         query: what each token asks for; ``key`` and ``value`` are what the tokens of its text answer.
         key: (T, heads, size), or (T + SPARE, heads, size), which is faster on a CPU where no gradient is wanted: each
             text is then read on to a multiple of LANES, and what is not its own gets a weight of exactly zero.
-        value: the same; the spare rows must be finite.
+        value: the same. All must be finite where texts are read on: zero times NaN is none.
         groups: how the T tokens divide into texts.
         asking: how the queries do, where not every token has one.
         scale: of the dot products; one over the root of the size unless given.

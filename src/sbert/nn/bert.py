@@ -72,31 +72,26 @@ class Bert(Transformer):
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
-
-        def read(room: Room | None) -> Tensor:
-            x = self._embeddings(ids, groups, types)
-            for layer in self.layers:
-                x = layer(x, groups, room)
-            return x
-
-        return self._in_place(read, len(ids))
+        return self._read(ids, groups, types, Layer.__call__)
 
     def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """The same of each text's first token, (T,) -> (B, H): the last layer has no others to compute."""
         if not self._plain:
             return super().first_hidden(ids, groups, types)
-        *others, last = cast(list[Layer], self.layers)
+        return self._read(ids, groups, types, Layer.first)
+
+    def _read(
+        self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None, end: Callable[..., Tensor]
+    ) -> Tensor:
+        """Through all layers, of the last one ``end``: in a room, where there can be one."""
+        *layers, last = self.layers
 
         def read(room: Room | None) -> Tensor:
             x = self._embeddings(ids, groups, types)
-            for layer in others:
+            for layer in layers:
                 x = layer(x, groups, room)
-            return last.first(x, groups, room)
+            return end(last, x, groups, room)
 
-        return self._in_place(read, len(ids))
-
-    def _in_place(self, read: Callable[[Room | None], Tensor], tokens: int) -> Tensor:
-        """What ``read`` gives in a room, where there can be one: in inference, on a CPU."""
         weight = self.words.weight
         possible = (
             # Not merely without gradients: a pass of training that goes without must round like the one with them.
@@ -108,7 +103,7 @@ class Bert(Transformer):
         )
         if not possible:
             return read(None)
-        x = read(Room(weight.new_empty((tokens + SPARE) * self.widest)))
+        x = read(Room(weight.new_empty((len(ids) + SPARE) * self.widest)))
         # NaN and infinity do not stay in their text where others are read on into it.
         return x if x.isfinite().all() else read(None)
 
