@@ -388,7 +388,8 @@ def test_nothing_is_written_over_what_is_read(folder, cross):
 def test_a_wrong_retriever_leaves_nothing_behind(corpus, cross):
     assert "there is no folder ./없음" in failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", "./없음")
     line = failure("distill", cross, "글.txt", "-o", "은.tsv", "--retriever", cross)
-    assert "is a cross-encoder, but a retriever compares vectors; name a bi-encoder" in line
+    assert "holds a CrossEncoder, but a bi-encoder (SentenceTransformer) is expected" in line
+    assert line.endswith(", or name another model\n")
     assert not Path("은.tsv.parts").exists()
 
 

@@ -43,7 +43,10 @@ def test_the_folder_of_a_run(tmp_path, tiny_folder):
 def test_another_kind_is_named_with_the_way_to_load_it(tmp_path, tiny_folder):
     BiEncoder.from_pretrained(tiny_folder("bert")).save_pretrained(tmp_path / "이중")
     CrossEncoder.from_pretrained(tiny_folder("bert")).save_pretrained(tmp_path / "교차")
-    with pytest.raises(BadModel, match=r"교차 holds a CrossEncoder, .*; load it with CrossEncoder\.from_pretrained$"):
+    with pytest.raises(
+        BadModel,
+        match=r"교차 holds a CrossEncoder, .*; load it with CrossEncoder\.from_pretrained, or name another model$",
+    ):
         BiEncoder.from_pretrained(tmp_path / "교차")
     with pytest.raises(BadModel, match=r"holds a SentenceTransformer, .* load it with BiEncoder\.from_pretrained"):
         CrossEncoder.from_pretrained(tmp_path / "이중")
@@ -76,7 +79,9 @@ def test_a_word_encoder(tmp_path):
     assert cut.encode("비 눈", on_truncate="ignore").tolist() == [1, 0]
     assert score_pairs(again, [("비", "cat"), ("비", "눈"), ("개", "비")]) == pytest.approx([0, 0.5**0.5, 0])
     assert scale_of(again) == "cosine"
-    with pytest.raises(BadModel, match=r"holds a WordEncoder, .* load it with WordEncoder\.from_pretrained$"):
+    with pytest.raises(
+        BadModel, match=r"holds a WordEncoder, .* load it with WordEncoder\.from_pretrained, or name another model$"
+    ):
         BiEncoder.from_pretrained(tmp_path / "낱말")
 
 

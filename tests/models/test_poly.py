@@ -203,7 +203,10 @@ class TestRefusals:
         assert PolyEncoder.from_pretrained(tmp_path / "m", num_codes=2, codes="learned").num_codes == 2
 
     def test_a_cross_encoders_folder(self, tiny_classifier):
-        with pytest.raises(BadModel, match=r"holds a CrossEncoder, .* load it with CrossEncoder\.from_pretrained$"):
+        with pytest.raises(
+            BadModel,
+            match=r"holds a CrossEncoder, .* load it with CrossEncoder\.from_pretrained, or name another model$",
+        ):
             PolyEncoder.from_pretrained(tiny_classifier("bert", 1))
 
     def test_wrong_arrays(self, model):

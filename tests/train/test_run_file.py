@@ -13,7 +13,7 @@ import torch
 from scipy.stats import spearmanr
 
 from sbert import BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, load, losses
-from sbert.errors import BadInput, BadOption
+from sbert.errors import BadInput, BadModel, BadOption
 from sbert.evaluate import Similarity, Triplets
 from sbert.train import settings
 from sbert.train.run_file import RunFile, assemble
@@ -256,10 +256,12 @@ def test_the_kind_is_what_the_folder_holds(run):
     write("other.tsv", "premise\thypothesis\tlabel\nA\tB\t예\nC\tD\t아니\n")
     with pytest.raises(BadInput, match=r"^the model has the labels contra.* the data has the classes 아니, 예; make"):
         assemble(run("data.train=['other.tsv']", "model.name=runs/cross"))
-    with pytest.raises(BadInput, match=r"^runs/cross is a cross-encoder, of which no bi-encoder is made; name a bi-"):
+    with pytest.raises(
+        BadModel, match=r"cross/model holds a CrossEncoder, but a bi-encoder .*, or name another model$"
+    ):
         assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross", "model.kind=bi"))
     with pytest.raises(
-        BadInput, match=r"^runs/cross is a cross-encoder, of which no poly-encoder is made; name a bi-"
+        BadModel, match=r"cross/model holds a CrossEncoder, but a bi-encoder .*, or name another model$"
     ):
         assemble(run("data.train=['sts.tsv']", "model.name=runs/cross", "model.kind=poly"))
 

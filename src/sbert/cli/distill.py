@@ -52,12 +52,13 @@ def distill(
     tables.check_fields(out, ((row.where, row.texts) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
+    from sbert.models.bi import BiEncoder
     from sbert.train import label
 
     model = label.teacher(teacher)
     place = label.Workplace(out.with_name(f"{out.name}.parts"))
     facts = {"columns": list(rows.columns), **label.fingerprint(model, (row.texts for row in rows))}
-    encoder = label.retriever(retriever) if texts else None
+    encoder = BiEncoder.from_pretrained(retriever) if texts else None
     mined = {"retriever": label.weights_of(encoder), "neighbours": neighbours} if encoder else {}
     start = time.perf_counter()
     try:

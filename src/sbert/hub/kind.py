@@ -49,7 +49,8 @@ def known_kind(folder: Path) -> Kind | None:
 
 def way_to_load(kind: str) -> str:
     """What to do with a model of this kind, as the end of a sentence."""
-    return f"load it with {_CLASSES[kind]}.from_pretrained" if kind in _CLASSES else "name another model"
+    own = f"load it with {_CLASSES[kind]}.from_pretrained, or " if kind in _CLASSES else ""
+    return f"{own}name another model"
 
 
 def versions() -> dict[str, str]:

@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from sbert import hub
 from sbert.errors import BadInput, CannotResume
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
@@ -42,13 +41,6 @@ def teacher(name: str) -> CrossEncoder:
     if len(model.labels) > 1:
         raise BadInput(f"{name} has the labels {', '.join(model.labels)}, but a teacher gives one score; name another")
     return model
-
-
-def retriever(name: str | None) -> BiEncoder:
-    """The bi-encoder of that name, or the embedded one."""
-    if hub.known_kind(hub.resolve(name)) == "cross":
-        raise BadInput(f"{name} is a cross-encoder, but a retriever compares vectors; name a bi-encoder")
-    return BiEncoder.from_pretrained(name)
 
 
 def near_pairs(encoder: BiEncoder, texts: Sequence[str], k: int) -> Array:

@@ -97,7 +97,6 @@ def tell_new_head(part: ModelPart, model: Model) -> None:
 
 
 def _bi(part: ModelPart) -> BiEncoder:
-    _check_no_cross(part, "bi")
     model = BiEncoder.from_pretrained(part.name, max_seq_length=part.max_seq_length)
     pooling = (part.pooling,) if isinstance(part.pooling, str) else part.pooling
     if pooling is None or pooling == model.pooling:
@@ -124,7 +123,6 @@ def _cross(part: ModelPart, labels: tuple[str, ...], seed: int) -> CrossEncoder:
 def _poly(part: ModelPart, seed: int) -> PolyEncoder:
     if part.pooling is not None:
         raise BadInput("model.pooling is for bi-encoders, but a poly-encoder is to be trained; leave it out")
-    _check_no_cross(part, "poly")
     return PolyEncoder.from_pretrained(
         part.name,
         num_codes=part.num_codes,
@@ -133,15 +131,6 @@ def _poly(part: ModelPart, seed: int) -> PolyEncoder:
         max_seq_length=part.max_seq_length,
         seed=seed,
     )
-
-
-def _check_no_cross(part: ModelPart, kind: Kind) -> None:
-    """A head over pairs is no part of the other kinds."""
-    if hub.known_kind(hub.resolve(part.name)) == "cross":
-        raise BadInput(
-            f"{part.name} is a cross-encoder, of which no {kind}-encoder is made; name a bi-encoder or a bare "
-            "encoder, or leave the kind out"
-        )
 
 
 def _with_labels(model: CrossEncoder, labels: tuple[str, ...]) -> CrossEncoder:
