@@ -104,8 +104,9 @@ class Bert(Transformer):
         if not possible:
             return read(None)
         x = read(Room(weight.new_empty((len(ids) + SPARE) * self.widest)))
-        # NaN and infinity do not stay in their text where others are read on into it.
-        return x if x.isfinite().all() else read(None)
+        # NaN and infinity do not stay in their text where others are read on into it. One in the sum tells of one in
+        # any place, in a tenth of the time of asking every place.
+        return x if x.sum().isfinite() else read(None)
 
     @property
     def _plain(self) -> bool:
