@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commandline import process
 
 from sbert import BiEncoder
 from sbert.evaluate import compare
@@ -18,22 +16,9 @@ from sbert.evaluate.metrics import spearman
 from sbert.evaluate.sts import ScoredPairs
 from sbert.evaluate.tasks import similarities
 
-SOURCE = Path(__file__).parents[2] / "src"
 KOREAN = ["한 남자가 기타를 친다", "한 여자가 노래한다", "고양이가 잔다", "비가 온다", "<b>책</b>을 읽는다"]
 ENGLISH = ["A man plays a guitar", "A woman sings", "The cat sleeps", "It rains", "She reads a book"]
 TEXTS = [*KOREAN, *ENGLISH, *(f"{korean}: {english}" for korean, english in zip(KOREAN, ENGLISH, strict=True))]
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    known = {name: value for name, value in os.environ.items() if name != "SBERT_DATA"}
-    own = {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", "sbert", "compare", *arguments],
-        env=known | own,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +41,8 @@ def data(pairs, tmp_path_factory) -> Path:
 
 def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
     model, page = str(tiny_folder("bert")), tmp_path / "비교.html"
-    done = run(
+    done = process(
+        "compare",
         *("all-MiniLM-L6-v2", model, "--suite", "sts", "--data", str(data)),
         *("--texts", str(data / "문장.txt"), "--report", str(page), "--json"),
     )
@@ -87,14 +73,14 @@ def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
 
 def test_a_model_with_itself(tiny_folder, data, tmp_path):
     model, page = str(tiny_folder("bert")), tmp_path / "same.html"
-    done = run(model, model, "--texts", str(data / "문장.txt"), "--report", str(page))
+    done = process("compare", model, model, "--texts", str(data / "문장.txt"), "--report", str(page))
     assert done.returncode == 0, done.stderr
     assert "cosine of 1.0000 on average" in done.stdout
     assert "Of 15 texts 0.0% have another nearest text; of the 10 nearest, 0.0% are others." in done.stdout
     assert "moved furthest" not in done.stdout + page.read_text("utf-8")
     assert page.read_text("utf-8").count("<rect") == 20
 
-    done = run(model, model, "--data", str(data))
+    done = process("compare", model, model, "--data", str(data))
     assert done.returncode == 0, done.stderr
     row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("stsb"))
     assert "+0.00" in row
@@ -111,7 +97,7 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
 )
 def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
     model = str(tiny_folder("bert"))
-    done = run(model, model, "--data", str(data), *arguments)
+    done = process("compare", model, model, "--data", str(data), *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
@@ -119,13 +105,15 @@ def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
 
 def test_a_reader_of_pairs_has_no_vectors(tiny_folder, tiny_classifier, data):
     cross = str(tiny_classifier("bert", 1))
-    done = run(str(tiny_folder("bert")), cross, "--texts", str(data / "문장.txt"))
+    done = process("compare", str(tiny_folder("bert")), cross, "--texts", str(data / "문장.txt"))
     assert done.returncode == 1
     assert "CrossEncoder, but --texts needs models that give a vector a text" in done.stderr
 
 
 def test_a_model_that_is_not_there_is_said_before_any_work(tiny_folder, data):
-    done = run(str(tiny_folder("bert")), "./없는 모형", "--texts", str(data / "문장.txt"), "--data", str(data))
+    done = process(
+        "compare", str(tiny_folder("bert")), "./없는 모형", "--texts", str(data / "문장.txt"), "--data", str(data)
+    )
     assert (done.returncode, done.stdout) == (1, "")
     assert len(done.stderr.splitlines()) == 1  # no progress of the first
     assert "없는 모형" in done.stderr
@@ -133,16 +121,16 @@ def test_a_model_that_is_not_there_is_said_before_any_work(tiny_folder, data):
 
 def test_texts_of_a_table(tiny_folder, data):
     models = [str(tiny_folder(name)) for name in ("bert", "electra")]
-    done = run(*models, "--texts", str(data / "stsb.tsv"))
+    done = process("compare", *models, "--texts", str(data / "stsb.tsv"))
     assert done.returncode == 1
     assert "--column" in done.stderr
-    done = run(*models, "--texts", str(data / "stsb.tsv"), "--column", "sentence2")
+    done = process("compare", *models, "--texts", str(data / "stsb.tsv"), "--column", "sentence2")
     assert done.returncode == 0, done.stderr
     assert "texts that moved furthest" in done.stdout
 
 
 def test_nothing_measured_is_an_error(tiny_folder, tmp_path):
     model = str(tiny_folder("bert"))
-    done = run(model, model, "--data", str(tmp_path))
+    done = process("compare", model, model, "--data", str(tmp_path))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: nothing was measured")

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commandline import failure, sbert
 
 from sbert import BiEncoder
 from sbert.cli import page
 from sbert.cli.findings import KOREAN_QUERY, QUERIES, SAMPLE, Answer, Findings, Sentence, read_sentences
-from sbert.cli.main import app
 from sbert.types import Hit, Pair
 
 VOID = {"meta", "br"}
@@ -67,8 +66,7 @@ def check_self_contained(html: str) -> Reader:
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
     """The real demo on the embedded model: its figures and its page."""
     path = tmp_path_factory.mktemp("demo") / "한국어 page.html"
-    result = CliRunner().invoke(app, ["demo", "--json", "-o", str(path)])
-    assert result.exit_code == 0, result.output
+    result = sbert("demo", "--json", "-o", path)
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     facts = json.loads(result.stdout)
     assert facts["page"] == str(path)
@@ -141,8 +139,7 @@ def test_the_terminal_shows_it_all_and_claims_nothing_of_other_models(
     tmp_path: Path, tiny_folder: Callable[[str], Path]
 ):
     path = tmp_path / "page.html"
-    result = CliRunner().invoke(app, ["demo", "-o", str(path), "--model", str(tiny_folder("bert"))])
-    assert result.exit_code == 0, result.output
+    result = sbert("demo", "-o", path, "--model", tiny_folder("bert"))
     for expected in ("1,317 sentences in", "866,586 pairs", "49,995,000", "tokens/s", *QUERIES, KOREAN_QUERY):
         assert expected in result.stdout
     assert re.search(r"^time .*: load .*, embed .*, compare .*, search .*, read .*, draw ", result.stdout, re.M)
@@ -158,20 +155,16 @@ def test_a_page_that_cannot_be_written_is_an_error_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["demo", "-o", name, "--model", "no/such/model"])
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert repr(name) in result.stderr
-    assert "no/such/model" not in result.stderr  # it was not even looked for
+    message = failure("demo", "-o", name, "--model", "no/such/model")
+    assert repr(name) in message
+    assert "no/such/model" not in message  # it was not even looked for
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_run_that_fails_leaves_the_old_page(tmp_path: Path):
     path = tmp_path / "page.html"
     path.write_text("old", encoding="utf-8")
-    result = CliRunner().invoke(app, ["demo", "-o", str(path), "--model", str(tmp_path / "nothing")])
-    assert result.exit_code == 1
+    sbert("demo", "-o", path, "--model", tmp_path / "nothing", code=1)
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 

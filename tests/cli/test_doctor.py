@@ -7,10 +7,9 @@ from importlib import metadata
 
 import pytest
 import torch
-from typer.testing import CliRunner
+from commandline import sbert
 
 from sbert.cli import measure
-from sbert.cli.main import app
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder
@@ -22,8 +21,7 @@ def encoder(tiny_folder) -> BiEncoder:
 
 
 def examine(*arguments: object, code: int = 0) -> dict[str, dict]:
-    result = CliRunner().invoke(app, ["doctor", *map(str, arguments), "--json"])
-    assert result.exit_code == code, result.output
+    result = sbert("doctor", *arguments, "--json", code=code)
     report = json.loads(result.stdout)
     assert report["good"] == (code == 0)
     return {finding["name"]: finding for finding in report["findings"]}
@@ -42,8 +40,7 @@ def test_a_healthy_model(encoder, tmp_path):
 
 
 def test_no_reference_vectors_is_said_and_no_failure(tiny_folder):
-    result = CliRunner().invoke(app, ["doctor", str(tiny_folder("bert"))])
-    assert result.exit_code == 0
+    result = sbert("doctor", tiny_folder("bert"))
     lines = {line.split()[1]: line for line in result.stdout.splitlines()}
     assert lines["vectors"].startswith("- vectors    this model carries no reference vectors")
     assert lines["stability"].startswith("✓ stability")

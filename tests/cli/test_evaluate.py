@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
+from commandline import process
 from scipy.stats import spearmanr
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder
 
-SOURCE = Path(__file__).parents[2] / "src"
 PAIRS = [
     ("한 남자가 기타를 친다", "한 남자가 기타를 친다", 5.0),
     ("한 남자가 기타를 친다", "한 여자가 기타를 친다", 3.2),
@@ -27,18 +24,6 @@ PAIRS = [
     ("비가 온다", "I like jazz", 0.0),
     ("책을 읽는다", "책을 본다", 3.9),
 ]
-
-
-def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    known = {name: value for name, value in os.environ.items() if name != "SBERT_DATA"}
-    own = {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-m", "sbert", "evaluate", *arguments],
-        env=known | own | environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +62,7 @@ class Page(HTMLParser):
 
 def test_scores_intervals_and_what_is_missing(tiny_folder, data, tmp_path):
     model, page = str(tiny_folder("bert")), tmp_path / "보고서.html"
-    done = run(model, "--suite", "korean", "--data", str(data), "--json", "--report", str(page))
+    done = process("evaluate", model, "--suite", "korean", "--data", str(data), "--json", "--report", str(page))
     assert done.returncode == 0, done.stderr
     (suite,) = json.loads(done.stdout)["suites"]
     (score,) = suite["scores"]
@@ -104,7 +89,7 @@ def test_scores_intervals_and_what_is_missing(tiny_folder, data, tmp_path):
 
 
 def test_the_table_is_for_people_and_the_rest_for_standard_error(tiny_folder, data):
-    done = run(str(tiny_folder("bert")), SBERT_DATA=str(data))
+    done = process("evaluate", str(tiny_folder("bert")), SBERT_DATA=str(data))
     assert done.returncode == 0
     heading, row = done.stdout.splitlines()
     assert heading.split() == ["sts", "score", "95", "%", "items", "measure"]
@@ -121,7 +106,7 @@ def test_every_kind_of_model(tiny_folder, tiny_classifier, data, tmp_path):
     PolyEncoder.from_pretrained(tiny_folder("bert")).save_pretrained(poly)
     pairs = [(first, second) for first, second, _ in PAIRS]
     for folder, kind in ((cross, CrossEncoder), (poly, PolyEncoder)):
-        done = run(str(folder), "--data", str(data), "--json")
+        done = process("evaluate", str(folder), "--data", str(data), "--json")
         assert done.returncode == 0, done.stderr
         (score,) = json.loads(done.stdout)["suites"][0]["scores"]
         assert score["metric"] == "spearman"
@@ -131,7 +116,7 @@ def test_every_kind_of_model(tiny_folder, tiny_classifier, data, tmp_path):
 def test_a_word_encoder(data, tmp_path):
     (tmp_path / "vectors.txt").write_text("비가 1 0\n온다 0 1\n남자가 1 1\n", encoding="utf-8")
     WordEncoder.from_vectors(tmp_path / "vectors.txt").save_pretrained(tmp_path / "낱말")
-    done = run(str(tmp_path / "낱말"), "--suite", "korean", "--data", str(data), "--json")
+    done = process("evaluate", str(tmp_path / "낱말"), "--suite", "korean", "--data", str(data), "--json")
     assert done.returncode == 0, done.stderr
     (suite,) = json.loads(done.stdout)["suites"]
     assert {score["metric"] for score in suite["scores"]} == {"spearman_cosine"}
@@ -150,7 +135,7 @@ def test_a_word_encoder(data, tmp_path):
 )
 def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
     named = [] if not arguments or "--data" in arguments else ["--data", str(data)]
-    done = run(str(tiny_folder("bert")), *named, *arguments)
+    done = process("evaluate", str(tiny_folder("bert")), *named, *arguments)
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
@@ -158,13 +143,13 @@ def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
 
 def test_nothing_measured_is_an_error_and_an_average_says_of_how_many(tiny_folder, data, tmp_path):
     (tmp_path / "비었다").mkdir()
-    done = run(str(tiny_folder("bert")), "--data", str(tmp_path / "비었다"))
+    done = process("evaluate", str(tiny_folder("bert")), "--data", str(tmp_path / "비었다"))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: nothing was measured")
     assert "--download fetches" in done.stderr
 
     (tmp_path / "stsb.tsv").write_bytes((data / "stsb.tsv").read_bytes())
     (tmp_path / "sts12.tsv").write_bytes((data / "stsb.tsv").read_bytes())
-    done = run(str(tiny_folder("bert")), "--data", str(tmp_path))
+    done = process("evaluate", str(tiny_folder("bert")), "--data", str(tmp_path))
     assert done.returncode == 0
     assert "of 2 of 7 tasks" in done.stdout

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commandline import process
 
-SOURCE = Path(__file__).parents[2] / "src"
 PAIRS = [
     ("한 남자가 기타를 친다", "한 남자가 기타를 친다", 5.0),
     ("한 남자가 기타를 친다", "한 여자가 기타를 친다", 3.2),
@@ -38,19 +35,6 @@ main()
 """
 
 
-def run(*arguments: str, code: str | None = None) -> subprocess.CompletedProcess[str]:
-    known = {name: value for name, value in os.environ.items() if name != "SBERT_DATA"}
-    own = {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    start = ["-c", code] if code else ["-m", "sbert"]
-    return subprocess.run(
-        [sys.executable, *start, "paper", *arguments],
-        env=known | own,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "자료"
@@ -64,7 +48,7 @@ def data(tmp_path: Path) -> Path:
 def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_path):
     out = tmp_path / "결과"
     arguments = ["table1", "--data", str(data), "-o", str(out), "--backbone", str(tiny_folder("bert"))]
-    stopped = run(*arguments, code=INTERRUPTED)
+    stopped = process("paper", *arguments, start=["-c", INTERRUPTED])
     assert stopped.returncode == 130
     (total,) = map(int, re.findall(r"interrupted after 2 of (\d+) jobs", stopped.stderr))
     assert "the same command goes on" in stopped.stderr
@@ -72,7 +56,7 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
     assert kept.count(b"\n") == 2
     assert not (out / "table1.html").exists()
 
-    done = run(*arguments, "--json")
+    done = process("paper", *arguments, "--json")
     assert done.returncode == 0, done.stderr
     assert (out / "cells.jsonl").read_bytes().startswith(kept)
     said = json.loads(done.stdout)
@@ -87,7 +71,7 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
     assert [float(row["value"]) for row in rows] == [cell["value"] for cell in said["cells"]]
     assert "46.35" in (out / "table1.html").read_text("utf-8")
 
-    again = run(*arguments)
+    again = process("paper", *arguments)
     assert again.returncode == 0
     assert (out / "cells.jsonl").read_bytes().count(b"\n") == total
     lines = [line.split() for line in again.stdout.splitlines()]
@@ -110,7 +94,7 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
 )
 def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said, code):
     named = [] if not arguments or "--data" in arguments else ["--data", str(data)]
-    done = run(*arguments, *named, "-o", str(tmp_path / "out"))
+    done = process("paper", *arguments, *named, "-o", str(tmp_path / "out"))
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
@@ -119,7 +103,7 @@ def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said, code):
 
 def test_an_empty_folder_is_an_error_that_names_what_is_missing(tmp_path):
     (tmp_path / "data").mkdir()
-    done = run("table1", "--data", str(tmp_path / "data"), "-o", str(tmp_path / "out"))
+    done = process("paper", "table1", "--data", str(tmp_path / "data"), "-o", str(tmp_path / "out"))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("error: nothing of table1 can be measured")
     assert not (tmp_path / "out").exists()

@@ -7,12 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from commandline import ENVIRONMENT, process
 
-SOURCE = Path(__file__).parents[2] / "src"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1"}
 HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"}
 
 HELP = """
@@ -57,16 +55,9 @@ main()
 """
 
 
-def run(*arguments: str, code: str | None = None, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    start = ["-c", code] if code else ["-m", "sbert"]
-    return subprocess.run(
-        [sys.executable, *start, *arguments], env=ENVIRONMENT, input=stdin, capture_output=True, check=False
-    )
-
-
 def test_help_of_every_verb_loads_nothing_heavy():
-    done = run(code=HELP)
-    assert done.returncode == 0, done.stderr.decode()
+    done = process(start=["-c", HELP])
+    assert done.returncode == 0, done.stderr
     modules = json.loads(done.stdout.splitlines()[-1])
     assert "sbert.cli.encode" in modules
     assert HEAVY & set(modules) == set()
@@ -74,13 +65,13 @@ def test_help_of_every_verb_loads_nothing_heavy():
 
 def test_streams_and_exit_codes(tiny_folder):
     model = str(tiny_folder("bert"))
-    done = run("encode", "-", "-o", "-", "-m", model, stdin="고양이\n개\n".encode())
+    done = process("encode", "-", "-o", "-", "-m", model, stdin="고양이\n개\n")
     assert done.returncode == 0
-    assert [json.loads(line)["text"] for line in done.stdout.decode().splitlines()] == ["고양이", "개"]
-    done = run("search", "없음.txt", "무엇", "-m", model)
-    assert (done.returncode, done.stdout) == (1, b"")
-    assert done.stderr.decode() == "error: there is no file '없음.txt'\n"
-    assert run("search").returncode == 2
+    assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == ["고양이", "개"]
+    done = process("search", "없음.txt", "무엇", "-m", model)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: there is no file '없음.txt'\n"
+    assert process("search").returncode == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no such signals")
@@ -88,9 +79,9 @@ def test_streams_and_exit_codes(tiny_folder):
 def test_interrupt_leaves_nothing_behind(tmp_path, tiny_folder, moment):
     (tmp_path / "문장.txt").write_text("\n".join(f"문장 {row}" for row in range(3000)), encoding="utf-8")
     arguments = ["encode", str(tmp_path / "문장.txt"), "-o", str(tmp_path / "a.npy"), "-m", str(tiny_folder("bert"))]
-    done = run(moment, *arguments, code=INTERRUPTED)
+    done = process(moment, *arguments, start=["-c", INTERRUPTED])
     assert done.returncode == 130
-    assert done.stderr == b"interrupted\n"
+    assert done.stderr == "interrupted\n"
     assert os.listdir(tmp_path) == ["문장.txt"]
 
 
@@ -98,14 +89,14 @@ def test_interrupt_leaves_nothing_behind(tmp_path, tiny_folder, moment):
 def test_a_reader_that_leaves_is_no_error(tmp_path, tiny_folder):
     (tmp_path / "문장.txt").write_text("\n".join(f"문장 {row}" for row in range(2000)), encoding="utf-8")
     arguments = ["encode", str(tmp_path / "문장.txt"), "-o", "-", "-m", str(tiny_folder("bert"))]
-    process = subprocess.Popen(
+    reading = subprocess.Popen(
         [sys.executable, "-m", "sbert", *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    assert json.loads(process.stdout.readline())["text"] == "문장 0"
-    process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait() == 1
+    assert reading.stdout is not None
+    assert reading.stderr is not None
+    assert json.loads(reading.stdout.readline())["text"] == "문장 0"
+    reading.stdout.close()
+    errors = reading.stderr.read()
+    reading.stderr.close()
+    assert reading.wait() == 1
     assert errors == b""

@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
+from commandline import failure, process, sbert
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder, load
 from sbert.cli import predict as predict_verb
-from sbert.cli.main import app
 from sbert.data import read
 from sbert.train import label
 
-SOURCE = Path(__file__).parents[2] / "src"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 PAIRS = [("비가 온다.", "비가 내린다."), ("A man eats.", ""), ("고양이", 'The "cat", sleeps.'), ("", "")]
 NAMES = ["모순", "함의", "중립"]
 # The process interrupts itself, as a user would, while the teacher reads its third window.
@@ -71,27 +66,6 @@ def poly(tiny_folder, folder) -> str:
 def classes(tiny_classifier, folder) -> str:
     CrossEncoder.from_pretrained(tiny_classifier("bert", 3), labels=NAMES).save_pretrained("관계")
     return "관계"
-
-
-def sbert(*arguments: object, stdin: str | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: object, code: int = 1) -> str:
-    """The one line that a failing verb writes."""
-    result = sbert(*arguments, code=code)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-def process(*arguments: object, code: str | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    start = ["-c", code] if code else ["-m", "sbert"]
-    command = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(command, env=ENVIRONMENT, input=stdin, capture_output=True, encoding="utf-8", check=False)
 
 
 def table(path: str) -> list[dict[str, str]]:
@@ -353,7 +327,7 @@ def test_one_text_makes_no_pair(folder, cross):
 @pytest.mark.skipif(os.name != "posix", reason="no such signals")
 def test_what_is_labelled_is_kept(corpus, cross, bi, monkeypatch):
     command = ["distill", cross, "글.txt", "-o", "은.tsv", "--retriever", bi, "--neighbours", "1"]
-    done = process(*command, code=INTERRUPTED)
+    done = process(*command, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
     assert done.stderr == (
         "interrupted; what is labelled is kept in 은.tsv.parts, and the same command goes on from there\n"

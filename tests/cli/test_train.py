@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from commandline import failure, process, sbert
 from safetensors.torch import load_file
-from typer.testing import CliRunner, Result
 
-from sbert.cli.main import app
 from sbert.models.bi import BiEncoder
 from sbert.train.records import Event
 
-SOURCE = Path(__file__).parents[2] / "src"
 PAIRS = [
     ("한 남자가 기타를 친다.", "사람이 악기를 연주한다.", 4.5),
     ("Two dogs run.", "The dogs sleep.", 1.0),
@@ -62,27 +59,6 @@ def folder(tmp_path, monkeypatch) -> Path:
 def base(folder, tiny_folder) -> list[object]:
     model = tiny_folder("bert")
     return ["train", "-m", model, "--data", "쌍.tsv", "--loss", "cosine", "-o", "runs/쌍", "--batch-size", 2]
-
-
-def sbert(*arguments: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: object, code: int = 1) -> str:
-    """The one line that a failing run writes."""
-    result = sbert(*arguments, code=code)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
-
-
-def process(*arguments: object, start: list[str], **environment: str) -> subprocess.CompletedProcess[str]:
-    settings = {**os.environ, "PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **environment}
-    command = [sys.executable, *start, *map(str, arguments)]
-    return subprocess.run(command, env=settings, capture_output=True, encoding="utf-8", check=False)
 
 
 def test_options_alone(base, folder):

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
+from commandline import failure, sbert
 
-from sbert.cli.main import app
 from sbert.models.bi import BiEncoder
 from sbert.search import most_similar_pairs, semantic_search
 
@@ -41,21 +40,6 @@ def texts(sentences) -> list[str]:
 def file(folder, texts) -> str:
     Path("문장.txt").write_text("\n".join(texts) + "\n", encoding="utf-8")
     return "문장.txt"
-
-
-def sbert(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-    assert result.exit_code == code, result.output
-    return result
-
-
-def failure(*arguments: object, stdin: str | bytes | None = None, code: int = 1) -> str:
-    """The one line that a failing verb writes."""
-    result = sbert(*arguments, stdin=stdin, code=code)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
 
 
 def test_encode_npy(file, model, encoder, texts):
@@ -351,7 +335,7 @@ def test_what_was_not_foreseen_is_one_line_too(file, model, monkeypatch):
     assert message.startswith("error: ZeroDivisionError: 여기서 나누기")
     assert "SBERT_TRACEBACK=1" in message
     monkeypatch.setenv("SBERT_TRACEBACK", "1")
-    result = CliRunner().invoke(app, ["encode", file, "-o", "a.npy", "-m", model])
+    result = sbert("encode", file, "-o", "a.npy", "-m", model, code=1)
     assert isinstance(result.exception, ZeroDivisionError)
 
 
