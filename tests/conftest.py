@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from sbert import BiEncoder
 
 ROOT = Path(__file__).parents[1]
+
+# How long an example takes says more of the machine, and of what else runs on it, than of the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 ENGLISH = """
 A man is playing a guitar.

@@ -11,7 +11,7 @@ from sbert.errors import BadInput
 from sbert.evaluate.drift import drift
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.floats(0.1, 10))
 def test_a_scaled_or_turned_space_has_the_same_neighbours(seed, count, scale):
     rng = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ def test_correlation_by_hand():
     assert spearman(predicted, -gold) == pytest.approx(-spearman(predicted, gold))
 
 
-@settings(max_examples=30, deadline=None)  # scikit-learn checks its arguments at length
+@settings(max_examples=30)
 @given(CLASSES)
 def test_classes_as_scikit_learn(rows):
     predicted, gold = np.array(rows).T
@@ -63,7 +63,7 @@ def test_classes_as_scikit_learn(rows):
     assert 0 <= metrics.precision_recall_f1(predicted, gold, "macro").f1 <= 100
 
 
-@settings(max_examples=30, deadline=None)  # scikit-learn checks its arguments at length
+@settings(max_examples=30)
 @given(CLASSES)
 def test_clusters_as_scikit_learn_whatever_they_are_called(rows):
     predicted, gold = np.array(rows).T
@@ -97,7 +97,7 @@ def test_best_thresholds_as_sentence_transformers(rows):
     assert best_f1(predicted, gold).f1 == pytest.approx(100 * f1)
 
 
-@settings(max_examples=30, deadline=None)  # scikit-learn checks its arguments at length
+@settings(max_examples=30)
 @given(BINARY)
 def test_best_thresholds_give_what_they_say_and_none_gives_more(rows):
     predicted, gold = columns(rows)

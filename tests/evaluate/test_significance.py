@@ -20,7 +20,7 @@ def noisy(rng, gold, noise):
     return gold + noise * rng.normal(size=len(gold))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=25), st.integers(0, 9))
 def test_counted_draws_score_as_the_drawn_items_themselves(rows, seed):
     """The quick ways, which never form a draw, against the metric itself on each draw; ties everywhere."""

@@ -177,7 +177,7 @@ def test_subsets_and_their_aggregation(tmp_path):
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, width=16), st.floats(0, 5, width=16)), min_size=8, max_size=20), st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_aggregation_does_not_depend_on_the_order_of_rows(values, data):
     predicted, gold = np.array(values).T
     subsets = np.array(["a", "b"] * len(values))[: len(values)]

@@ -228,7 +228,7 @@ def alone(one) -> dict[tuple[str, str], float]:
     return Alone()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     pairs=st.lists(st.tuples(sides, sides), min_size=1, max_size=25),
     budget=st.sampled_from([1, 40, 300, 2048]),

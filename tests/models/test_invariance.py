@@ -50,7 +50,7 @@ def alone(bundled: BiEncoder) -> Callable[[str], np.ndarray]:
     return cache(lambda text: bundled.encode(text))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     batch=texts,
     budget=st.sampled_from([1, 40, 300, 2048]),

@@ -92,7 +92,7 @@ class TestScores:
             scores.tolist()
         )
 
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=15)
     @given(pairs=st.lists(st.tuples(phrases, phrases), min_size=1, max_size=12), data=st.data())
     def test_a_score_depends_on_its_pair_alone(self, model, pairs, data):
         torch.set_num_threads(data.draw(st.sampled_from([1, 2])))

@@ -95,7 +95,7 @@ def test_sizes_of_several_poolings():
     assert encoder(5).embedding_dimension == 10
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     company=st.lists(TEXTS, max_size=40), batch_tokens=st.integers(1, 64), threads=st.integers(1, 2), data=st.data()
 )

@@ -72,7 +72,7 @@ def test_bits_do_not_depend_on_the_place_in_memory(load: Callable[[str], Foreign
 
 
 @pytest.mark.parametrize("architecture", ["bert", "modernbert", "mpnet"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.data())
 def test_bits_depend_on_the_text_alone(load: Callable[[str], Foreign], architecture: str, data: st.DataObject) -> None:
     transformer = load(architecture)

@@ -44,7 +44,7 @@ def score_by_hand(codes: Tensor, vector: Tensor) -> Tensor:
     return torch.dot(found, vector)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(groups=groups, codes=st.integers(1, 5), seed=st.integers(0, 99))
 def test_attention_is_the_papers(groups, codes, seed):
     tokens = sum(group.texts * group.length for group in groups)
@@ -55,7 +55,7 @@ def test_attention_is_the_papers(groups, codes, seed):
         torch.testing.assert_close(got, by_hand(learned, text), rtol=1e-9, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(codes=st.integers(1, 5), documents=st.integers(1, 5), seed=st.integers(0, 99))
 def test_scores_are_the_papers(codes, documents, seed):
     read, vectors = draw(3, codes, H, seed=seed), draw(documents, H, seed=seed + 1)
@@ -69,7 +69,7 @@ def test_each_query_with_documents_of_its_own():
     torch.testing.assert_close(score(read, vectors), expected)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(groups=groups, number=st.integers(1, 6))
 def test_first_tokens(groups, number):
     hidden = draw(sum(group.texts * group.length for group in groups), H)

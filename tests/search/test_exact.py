@@ -73,7 +73,7 @@ def promoted(matrix: FloatArray) -> FloatArray:
     return matrix.astype(np.result_type(matrix, np.float32))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data(), st.integers(1, 9), st.integers(1, 12), similarities, st.integers(1, 30), st.integers(1, 9))
 def test_search_is_a_full_sort_whatever_the_block(
     data: st.DataObject, dimensions: int, k: int, similarity: Similarity, block: int, pending: int
@@ -85,7 +85,7 @@ def test_search_is_a_full_sort_whatever_the_block(
 
 
 @example(np.float32([[-0.9995117]]), None, 1e300, "dot", 1, 1)  # beyond what float32 holds
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     matrices().map(promoted),
     st.none() | st.integers(1, 300),
@@ -105,7 +105,7 @@ def test_pairs_are_a_full_sort_whatever_the_block(
         assert most_similar_pairs(vectors, k, threshold, similarity) == expected
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), similarities, st.sampled_from([1e-18, 1.0, 1e15]), st.sampled_from([0.0, 0.3, 30.0]))
 def test_blocks_do_not_show_at_real_sizes(seed: int, similarity: Similarity, size: float, spread: float) -> None:
     """Where a BLAS takes other paths for other shapes; ``spread`` mixes short rows with long ones."""
@@ -120,7 +120,7 @@ def test_blocks_do_not_show_at_real_sizes(seed: int, similarity: Similarity, siz
             assert most_similar_pairs(vectors, 200, similarity=similarity) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300), similarities)
 def test_a_key_errs_less_than_the_slack(seed: int, dimensions: int, similarity: Similarity) -> None:
     random = np.random.default_rng(seed)
