@@ -6,6 +6,7 @@ import io
 
 import numpy as np
 import pytest
+from matplotlib import font_manager
 from matplotlib.font_manager import fontManager
 from matplotlib.image import imread
 
@@ -44,13 +45,14 @@ def test_distances_too():
 def test_a_text_that_no_font_can_write_shows_its_row(monkeypatch, capsys):
     own = [font for font in fontManager.ttflist if font.name.startswith(("DejaVu", "Last Resort"))]
     monkeypatch.setattr(fontManager, "ttflist", own)
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [])
     labels, family = heatmap._labels(HANGUL)
     assert labels == ["", "", "A cat, $5 or $10"]
     assert family == ["DejaVu Sans"]
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert "Hangul" in message
-    assert "2 of 3 texts" in message
+    assert "2 of 3 texts are not shown whole" in message
     picture(HANGUL)  # a warning about a missing glyph would be an error here
 
 
@@ -72,6 +74,24 @@ def test_hangul_is_written_where_a_font_has_it():
     assert labels == HANGUL
     assert len(family) == 2
     picture(HANGUL)
+
+
+def test_a_font_installed_since_matplotlib_looked_is_found(monkeypatch, capsys):
+    cyrillic = font_manager.findfont("DejaVu Sans Mono")
+    monkeypatch.setattr(heatmap, "_OWN_FONT", "cmr10")
+    monkeypatch.setattr(fontManager, "ttflist", [font for font in fontManager.ttflist if font.name == "cmr10"])
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [cyrillic, __file__])
+    labels, family = heatmap._labels(["Привет"])
+    assert (labels, family) == (["Привет"], ["cmr10", "DejaVu Sans Mono"])
+    assert capsys.readouterr().err == ""
+
+
+def test_one_letter_that_no_font_has_is_a_box(monkeypatch, capsys):
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [])
+    labels, _ = heatmap._labels(["잔치다! A party! 🎉", "🎉🎉", "quiet"])
+    assert labels[0].endswith("A party! □")
+    assert labels[1:] == ["", "quiet"]
+    assert "2 of 3 texts" in capsys.readouterr().err
 
 
 def test_labels_are_short():

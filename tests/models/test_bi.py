@@ -14,6 +14,7 @@ import torch
 
 from sbert import Backbone, BiEncoder, Dense, LayerNorm, Normalize
 from sbert.errors import BadInput, BadModel, BadOption, NotCalibrated, SelfCheckFailed, TextTooLong
+from sbert.models.run import run
 from sbert.nn.quantize import quantize
 from sbert.types import Batch
 
@@ -40,7 +41,7 @@ class TestShapes:
     def test_an_empty_text_has_a_vector(self, bundled: BiEncoder) -> None:
         assert np.linalg.norm(bundled.encode("")) == pytest.approx(1, abs=1e-6)
 
-    @pytest.mark.parametrize("container", [tuple, np.array, iter, dict.fromkeys])
+    @pytest.mark.parametrize("container", [tuple, np.array, iter, lambda texts: dict.fromkeys(texts).keys()])
     def test_any_iterable(self, bundled: BiEncoder, container: Callable[[list[str]], list[str]]) -> None:
         assert np.array_equal(bundled.encode(container(["하나", "two"])), bundled.encode(["하나", "two"]))
 
@@ -282,6 +283,24 @@ def test_in_training_a_text_is_read_without_dropout(bundled) -> None:
     assert (model.encode(texts) == bundled.encode(texts)).all()
     assert model.training
     assert not model.transformer.norm.training
+
+
+def test_a_thread_that_has_read_brings_no_dropout_to_another(bundled) -> None:
+    model = copy.deepcopy(bundled).train()
+    tokens = model.tokenize(["고양이가 잔다.", "A man is playing a guitar."])
+    first, second = (run(model, model, tokens, batch_tokens=8) for _ in range(2))
+    next(first), next(second)
+    assert len(list(first)) == 1
+    assert not any(module.training for module in model.modules())
+    assert len(list(second)) == 1
+    assert all(module.training for module in model.modules())
+
+
+def test_a_cosine_is_never_beyond_one(bundled, sentences) -> None:
+    vectors = bundled.encode(sentences)
+    assert np.abs(bundled.similarity(vectors, vectors)).max() <= 1
+    assert np.abs(bundled.similarity_pairwise(vectors, -vectors)).max() <= 1
+    assert abs(np.diag(bundled.similarity(vectors, vectors)) - 1).max() < 1e-6
 
 
 def test_a_model_that_gives_no_numbers_is_refused(bundled) -> None:

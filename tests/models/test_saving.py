@@ -31,6 +31,13 @@ def everything(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
+@pytest.mark.skipif(os.name != "posix", reason="no such permissions")
+def test_whoever_may_read_the_folder_may_read_the_weights(model, tmp_path):
+    model.save_pretrained(tmp_path / "모형")
+    readable = (tmp_path / "모형").stat().st_mode & 0o444
+    assert {path.stat().st_mode & 0o444 for path in (tmp_path / "모형").rglob("*") if path.is_file()} == {readable}
+
+
 def test_below_a_file(model, tmp_path):
     (tmp_path / "논문.txt").write_text("mine")
     before = everything(tmp_path)

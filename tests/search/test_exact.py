@@ -263,6 +263,8 @@ def test_bad_calls_say_what_is_wrong() -> None:
         semantic_search(np.ones(3), np.ones((2, 3)), k=0)
     with pytest.raises(BadInput, match="k is -1"):
         most_similar_pairs(np.ones((2, 3)), k=-1)
+    with pytest.raises(BadInput, match="k is None, but must be a whole number"):
+        semantic_search(np.ones(3), np.ones((2, 3)), k=None)
     with pytest.raises(BadInput, match="both None"):
         most_similar_pairs(np.ones((2, 3)), k=None)
     with pytest.raises(BadInput, match="threshold is NaN"):

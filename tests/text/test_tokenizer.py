@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,7 +150,21 @@ def test_something_that_is_no_sequence_of_texts(what: object) -> None:
 def test_any_iterable_of_texts_will_do() -> None:
     assert check_texts(np.array(["하나", "two"])) == ["하나", "two"]
     assert check_texts(text for text in ("하나", "two")) == ["하나", "two"]
-    assert check_texts({"하나": 1}) == ["하나"]
+
+
+class Table:
+    """As pandas', polars' and pyarrow's tables are seen from here: in a loop it gives the names of its columns."""
+
+    columns = ("번호", "문장")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+
+@pytest.mark.parametrize("rows", [{"문장": "하나"}, {"하나", "둘"}, Table()])
+def test_names_and_sets_are_no_texts(rows: Any) -> None:
+    with pytest.raises(BadInput, match=f"got {type(rows).__name__}, but a text or a sequence of texts is needed"):
+        check_texts(rows)
 
 
 def test_a_lone_surrogate_is_named(backend: tokenizers.Tokenizer) -> None:

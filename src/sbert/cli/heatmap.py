@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from sbert.cli import show
@@ -76,7 +77,10 @@ def _write_scores(axes: Axes, scores: FloatArray, middle: float) -> None:
 
 
 def _labels(texts: list[str]) -> tuple[list[str], list[str]]:
-    """Shortened texts and the fonts to write them in; a text that no font here can write is left to its row number."""
+    """Shortened texts and the fonts to write them in, a box for each letter that no font here has.
+
+    A text that would be boxes for the most part is left to its row number.
+    """
     labels = [show.shorten(show.one_line(text), _LABEL) for text in texts]
     known = _letters(_own_font_file())
     missing = {letter for label in labels for letter in label} - known
@@ -84,10 +88,13 @@ def _labels(texts: list[str]) -> tuple[list[str], list[str]]:
     unwritable = missing - more
     if unwritable:
         lacking = sum(not unwritable.isdisjoint(label) for label in labels)
-        show.note(
-            f"no font here has {_some(unwritable)}: {lacking} of {len(labels)} texts show their row number alone"
-        )
-    return ["" if not unwritable.isdisjoint(label) else label for label in labels], [_OWN_FONT, *family]
+        show.note(f"no font here has {_some(unwritable)}: {lacking} of {len(labels)} texts are not shown whole")
+    return [_with_boxes(label, unwritable) for label in labels], [_OWN_FONT, *family]
+
+
+def _with_boxes(label: str, unwritable: set[str]) -> str:
+    boxed = "".join("□" if letter in unwritable else letter for letter in label)
+    return boxed if 2 * boxed.count("□") < len(boxed) else ""
 
 
 def _some(letters: set[str]) -> str:
@@ -105,8 +112,13 @@ def _font_for(letters: set[str]) -> tuple[list[str], set[str]]:
     """The installed font that has most of ``letters``, if one has any, and those it has."""
     from matplotlib.font_manager import fontManager
 
+    known = _widest(fontManager.ttflist, letters)
+    return known if known[1] == letters else max(known, _widest(_new_fonts(), letters), key=lambda font: len(font[1]))
+
+
+def _widest(fonts: list[FontEntry], letters: set[str]) -> tuple[list[str], set[str]]:
     best: tuple[list[str], set[str]] = ([], set())
-    regular = [font for font in fontManager.ttflist if font.style == "normal" and font.weight in (400, "normal")]
+    regular = [font for font in fonts if font.style == "normal" and font.weight in (400, "normal")]
     for font in sorted(regular, key=_preference) if letters else []:
         has = letters & _letters(font.fname)
         if len(has) > len(best[1]):
@@ -114,6 +126,17 @@ def _font_for(letters: set[str]) -> tuple[list[str], set[str]]:
         if has == letters:
             break
     return best
+
+
+def _new_fonts() -> list[FontEntry]:
+    """Fonts installed since matplotlib looked for them, which it does once and for all."""
+    from matplotlib.font_manager import findSystemFonts, fontManager
+
+    known = list(fontManager.ttflist)
+    for path in sorted(set(findSystemFonts()) - {font.fname for font in known}):
+        with suppress(OSError, RuntimeError):  # a file that is no font, or one of a kind it cannot read
+            fontManager.addfont(path)
+    return fontManager.ttflist[len(known) :]
 
 
 def _preference(font: FontEntry) -> tuple[bool, bool, bool, str]:

@@ -177,7 +177,7 @@ def _chance(labels: IntArray) -> float:
 
 
 def _map(places: FloatArray, labels: IntArray, topics: list[str], found: Findings) -> str:
-    """Dots with their sentences as titles, and each topic's name at its median."""
+    """Dots with their sentences as titles, and each topic's name at its median, or above if it would hide them."""
     low, high = places.min(axis=0), places.max(axis=0)
     width = 1000.0
     scale = (width - 40) / (high[0] - low[0])
@@ -187,10 +187,13 @@ def _map(places: FloatArray, labels: IntArray, topics: list[str], found: Finding
         f'<circle class="t{label}" cx="{x:.0f}" cy="{y:.0f}" r="5">{_title(f"{topic}: {text}")}</circle>'
         for label, (x, y), (topic, text) in zip(labels, spots, found.sentences, strict=True)
     ]
-    middles = [np.median(spots[labels == topic], axis=0) for topic in range(len(topics))]
-    names = [
-        f'<text x="{x:.0f}" y="{y:.0f}">{escape(name)}</text>' for (x, y), name in zip(middles, topics, strict=True)
-    ]
+    names = []
+    for topic, name in enumerate(topics):
+        own = spots[labels == topic]
+        x, y = np.median(own, axis=0)
+        if np.ptp(own[:, 0]) < 12 * len(name):  # as wide as the name, or narrower
+            y = own[:, 1].min() - 10
+        names.append(f'<text x="{x:.0f}" y="{y:.0f}">{escape(name)}</text>')
     return _picture(width, height, "Map of all sentences", [*dots, *names])
 
 

@@ -54,6 +54,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         draft.mkdir()
         yield draft
+        _share(draft)
         _sync(draft)
         _replace(target, draft)
     except (OSError, SafetensorError) as error:
@@ -101,6 +102,14 @@ def _replace(target: Path, draft: Path) -> None:
         aside.rename(target)
         raise
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _share(folder: Path) -> None:
+    """Let everybody read the files who may read the folder: safetensors' own are for their owner alone."""
+    allowed = folder.stat().st_mode & 0o666
+    for path in folder.rglob("*"):
+        if path.is_file():
+            path.chmod(allowed)
 
 
 def _sync(folder: Path) -> None:

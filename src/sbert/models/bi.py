@@ -273,11 +273,15 @@ class BiEncoder(nn.Module):
 
     def similarity(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
         """(N, D), (M, D) -> (N, M), by the model's own measure; higher is nearer."""
-        return similarity_.all_pairs(_tensor(a), _tensor(b), self.similarity_fn_name).numpy()
+        return self._in_bounds(similarity_.all_pairs(_tensor(a), _tensor(b), self.similarity_fn_name))
 
     def similarity_pairwise(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
         """(N, D), (N, D) -> (N,): row i with row i, by the model's own measure."""
-        return similarity_.pairwise(_tensor(a), _tensor(b), self.similarity_fn_name).numpy()
+        return self._in_bounds(similarity_.pairwise(_tensor(a), _tensor(b), self.similarity_fn_name))
+
+    def _in_bounds(self, scores: Tensor) -> FloatArray:
+        """Rounding takes a vector's cosine with itself to 1.0000004, where an arccosine would be none."""
+        return (scores.clamp(-1.0, 1.0) if self.similarity_fn_name == "cosine" else scores).numpy()
 
     def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
         """The documents, most similar first; of those that score alike, the earlier one.

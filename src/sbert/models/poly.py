@@ -265,7 +265,7 @@ class PolyEncoder(nn.Module):
         asked: dict[str, list[int]] = defaultdict(list)
         for row, (query, _) in enumerate(rows):
             asked[query].append(row)
-        vectors = self.encode_document(places, show_progress_bar=show_progress_bar, on_truncate=on_truncate)
+        vectors = self.encode_document(list(places), show_progress_bar=show_progress_bar, on_truncate=on_truncate)
         scores, queries = np.empty(len(rows), np.float32), list(asked)
         for start in range(0, len(queries), _QUERIES):
             some = queries[start : start + _QUERIES]

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,9 @@ _SMALLEST_SHARE = 256
 # Beyond this many, workers would queue for the interpreter lock; further cores help inside each worker.
 _MOST_WORKERS = 16
 _starting = threading.Lock()
+_switching = threading.Lock()
+# How many are reading with a model now, and its modules that were in training mode before the first of them.
+_reading: WeakKeyDictionary[nn.Module, tuple[int, list[nn.Module]]] = WeakKeyDictionary()
 
 
 def run(
@@ -57,15 +61,22 @@ def run(
 
 @contextmanager
 def _evaluating(model: nn.Module) -> Iterator[None]:
-    """Without dropout, even in the middle of training, which then goes on with it."""
-    training = [module for module in model.modules() if module.training]
-    for module in training:
-        module.training = False
+    """Without dropout, even in the middle of training, which goes on with it when the last thread has read."""
+    with _switching:
+        readers, training = _reading.get(model, (0, [module for module in model.modules() if module.training]))
+        _reading[model] = readers + 1, training
+        for module in training:
+            module.training = False
     try:
         yield
     finally:
-        for module in training:
-            module.training = True
+        with _switching:
+            readers, training = _reading.pop(model)
+            if readers > 1:
+                _reading[model] = readers - 1, training
+            else:
+                for module in training:
+                    module.training = True
 
 
 def _budget(total: int, batch_tokens: int, threads: int) -> int:

@@ -45,7 +45,8 @@ def semantic_search(
     >>> semantic_search([1.0, 0.0], [[0.0, 2.0], [3.0, 0.0], [4.0, 3.0]], k=2)
     [[Hit(id=1, score=1.0, text=None), Hit(id=2, score=0.8, text=None)]]
     """
-    _check_options(k, None, similarity)
+    check_count("k", k)
+    check_option("similarity", similarity, get_args(Similarity))
     queries = np.asarray(queries)
     left = _read("queries", queries[None] if queries.ndim == 1 and queries.size else queries)
     right = _read("corpus", corpus)

@@ -6,7 +6,7 @@ Knows strings only: no tensors, no files.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -206,8 +206,13 @@ def check_texts(sentences: Iterable[str]) -> list[str]:
     Traceback (most recent call last):
     sbert.errors.BadInput: row 1 is NoneType, but every row must be text; drop it or convert it with str()
     """
-    if isinstance(sentences, bytes) or not isinstance(sentences, Iterable):
-        raise BadInput(f"got {type(sentences).__name__}, but a text or a sequence of texts is needed")
+    # In a loop, a dictionary or a table gives its names, and a set its texts in no order that could be told.
+    unlisted = isinstance(sentences, bytes | Mapping | set | frozenset) or hasattr(sentences, "columns")
+    if unlisted or not isinstance(sentences, Iterable):
+        raise BadInput(
+            f"got {type(sentences).__name__}, but a text or a sequence of texts is needed, such as a list, "
+            "or one column of a table"
+        )
     if isinstance(sentences, str):
         raise BadInput("got one text, but several are read here, and its letters are none; put it in a list")
     texts = list(sentences)
