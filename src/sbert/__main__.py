@@ -1,5 +1,5 @@
 """``python -m sbert`` is the command line."""
 
-from sbert.cli.main import main
+from sbert.cli import start
 
-main()
+start()

@@ -54,6 +54,19 @@ else:
 main()
 """
 
+# The same, while the command is still being loaded.
+INTERRUPTED_AT_ONCE = """
+import os, signal, sys
+from sbert.cli import start
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+start()
+"""
+
 
 def test_help_of_every_verb_loads_nothing_heavy():
     done = process(start=["-c", HELP])
@@ -83,6 +96,12 @@ def test_interrupt_leaves_nothing_behind(tmp_path, tiny_folder, moment):
     assert done.returncode == 130
     assert done.stderr == "interrupted\n"
     assert os.listdir(tmp_path) == ["문장.txt"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such signals")
+def test_interrupt_before_anything_is_loaded():
+    done = process("info", start=["-c", INTERRUPTED_AT_ONCE])
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="no such signal")
