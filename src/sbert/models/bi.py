@@ -21,7 +21,7 @@ from sbert.nn import similarity as similarity_
 from sbert.nn.pooling import POOLINGS, pool
 from sbert.nn.quantize import ranges_of
 from sbert.text import Tokens, check_texts
-from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Similarity
+from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Role, Similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -151,6 +151,10 @@ class BiEncoder(nn.Module):
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """What is embedded of a row's texts in training: each by itself."""
         return columns
+
+    def prompt_for(self, task: Role | None = None) -> str:
+        """What is put before a query, a document or any other text where no prompt is asked for."""
+        return self._prompt(task if task in self.prompts else None, None)
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
         """The first of the three steps: texts -> token ids."""
@@ -352,9 +356,9 @@ class BiEncoder(nn.Module):
             raise BadOption("prompt_name", name, sorted(self.prompts))
         return self.prompts[name]
 
-    def _for_task(self, task: str, options: EncodeOptions) -> EncodeOptions:
+    def _for_task(self, task: Role, options: EncodeOptions) -> EncodeOptions:
         named = options.get("prompt_name") is not None or options.get("prompt") is not None
-        return options if named or task not in self.prompts else {**options, "prompt_name": task}
+        return options if named else {**options, "prompt": self.prompt_for(task)}
 
 
 def _tensor(vectors: Array | Tensor) -> Tensor:

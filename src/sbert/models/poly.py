@@ -204,7 +204,7 @@ class PolyEncoder(nn.Module):
         """
         check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
-        tokens = self.documents.tokenize(texts, self._prompt)
+        tokens = self.documents.tokenize(texts, self.documents.prompt_for("query"))
         tokens.truncation.report(on_truncate)
         size = self._transformer.facts.hidden_size
         codes = np.empty((len(texts), self.num_codes, size), np.float32)
@@ -290,12 +290,6 @@ class PolyEncoder(nn.Module):
         learned = None if self.codes is None else self.codes.detach()
         parts = hub.PolyParts(self.num_codes, learned, self.tower)
         hub.write_poly(self.documents.parts(), parts, Path(folder))
-
-    @property
-    def _prompt(self) -> str:
-        prompts, default = self.documents.prompts, self.documents.default_prompt_name
-        name = "query" if "query" in prompts else default
-        return "" if name is None else prompts[name]
 
 
 def _by_dot_product(model: BiEncoder) -> BiEncoder:
