@@ -75,6 +75,15 @@ class TestComposition:
         with pytest.raises(BadOption, match="prompt_name is 'query'"):
             BiEncoder(backbone, default_prompt_name="query")
 
+    def test_parts_that_do_not_fit_are_refused_at_once(self, tiny_folder: Callable[[str], Path]) -> None:
+        backbone = Backbone.from_pretrained(tiny_folder("bert"))
+        with pytest.raises(BadInput, match="pooling is empty, but a text needs a vector; name one or several of cls"):
+            BiEncoder(backbone, pooling=[])
+        with pytest.raises(BadInput, match="Dense takes vectors of 100 dimensions, but what is before it gives 64"):
+            BiEncoder(backbone, pooling=["mean", "max"], heads=[Dense(100, 5)])
+        with pytest.raises(BadInput, match="LayerNorm takes vectors of 32 dimensions, but what is before it gives 8"):
+            BiEncoder(backbone, heads=[Dense(32, 8), Normalize(), LayerNorm(32)])
+
 
 class TestPrompts:
     def test_named_literal_default_and_none(self, tiny: BiEncoder) -> None:
@@ -120,10 +129,14 @@ class TestFinish:
         assert model.encode("고양이").shape == (4,)
         assert model.encode("고양이", truncate_dim=6).shape == (6,)
 
-    @pytest.mark.parametrize("size", [-1, 0, 385])
-    def test_a_size_that_is_not_there(self, bundled: BiEncoder, size: int) -> None:
-        with pytest.raises(BadInput, match="1 to 384 dimensions"):
-            bundled.encode(["a"], truncate_dim=size)
+    @pytest.mark.parametrize(
+        ("size", "told"), [(-1, "at least 1"), (0, "at least 1"), (33, "1 to 32 dimensions"), (2.0, "whole number")]
+    )
+    def test_a_size_that_is_not_there(self, tiny: BiEncoder, tiny_folder, size: int, told: str) -> None:
+        with pytest.raises(BadInput, match=f"truncate_dim is {size}, but .*{told}"):
+            tiny.encode(["고양이"], truncate_dim=size)
+        with pytest.raises(BadInput, match=f"truncate_dim is {size}, but .*{told}"):
+            BiEncoder.from_pretrained(tiny_folder("bert"), truncate_dim=size)
 
     def test_int8_needs_ranges_and_then_depends_on_the_text_alone(self, tiny: BiEncoder, sentences: list[str]) -> None:
         with pytest.raises(NotCalibrated, match="calibrate"):
@@ -135,6 +148,13 @@ class TestFinish:
         assert alone.dtype == np.int8
         assert np.array_equal(alone, tiny.encode(["a", "고양이", "b c"], precision="int8")[1])
         assert np.array_equal(alone, quantize(tiny.encode("고양이"), "int8", tiny.ranges))
+
+    def test_ranges_hold_for_so_many_dimensions_or_fewer(self, tiny: BiEncoder) -> None:
+        tiny.calibrate(["고양이", "a cat", "two dogs"], truncate_dim=8)
+        assert tiny.encode("고양이", precision="int8", truncate_dim=8).shape == (8,)
+        assert tiny.encode("고양이", precision="uint8", truncate_dim=3).shape == (3,)
+        with pytest.raises(NotCalibrated, match="calibrated on 8 dimensions, but the vectors have 32; call"):
+            tiny.encode("고양이", precision="int8")
 
     @pytest.mark.parametrize(("precision", "dtype", "size"), [("float16", "float16", 384), ("binary", "int8", 48)])
     def test_other_precisions(self, bundled: BiEncoder, precision: str, dtype: str, size: int) -> None:

@@ -12,7 +12,7 @@ from torch import nn
 
 from sbert.errors import BadModel
 from sbert.hub.files import read_object, write_json
-from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize
+from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize, input_size
 from sbert.nn.pooling import POOLINGS
 from sbert.types import Pooling
 
@@ -77,10 +77,10 @@ def read_head(kind: str, folder: Path, size: int, legacy_weights: bool) -> nn.Mo
         head = _READ[kind](config, path)
     except KeyError as error:
         raise BadModel(f"{path} lacks {error}, which {kind} needs; save the model again") from None
-    if isinstance(head, Dense | LayerNorm):
-        expected = head.linear.in_features if isinstance(head, Dense) else head.norm.normalized_shape[0]
-        if expected != size:
-            raise BadModel(f"{path} takes vectors of {expected} dimensions, but the modules before it give {size}")
+    taken = input_size(head)
+    if taken not in (None, size):
+        raise BadModel(f"{path} takes vectors of {taken} dimensions, but the modules before it give {size}")
+    if taken is not None:
         _load_weights(head, folder, legacy_weights)
     return head.eval()
 

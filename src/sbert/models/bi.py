@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best, check_numbers, finish, merge_windows
+from sbert.models.finish import best, check_dimensions, check_numbers, finish, merge_windows
 from sbert.models.run import best_device, run
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
-from sbert.nn.pooling import POOLINGS, pool
+from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.quantize import ranges_of
 from sbert.text import Tokens, check_texts
 from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Role, Similarity
@@ -65,17 +65,18 @@ class BiEncoder(nn.Module):
         truncate_dim: int | None = None,
     ) -> None:
         super().__init__()
-        self.pooling: tuple[Pooling, ...] = (pooling,) if isinstance(pooling, str) else tuple(pooling)
-        for mode in self.pooling:
-            check_option("pooling", mode, POOLINGS)
+        self.pooling = as_poolings(pooling)
         check_option("similarity", similarity, similarity_.SIMILARITIES)
         self.tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)
+        heads_.check_sizes(heads, self._pooled_dimension)
         self.include_prompt = include_prompt
         self.prompts = dict(prompts or {})
         self.default_prompt_name = default_prompt_name
         self.similarity_fn_name = similarity
+        if truncate_dim is not None:
+            check_dimensions(truncate_dim, self._full_dimension)
         self.truncate_dim = truncate_dim
         self.ranges: FloatArray | None = None
         self.reference: hub.Reference | None = None
@@ -115,7 +116,7 @@ class BiEncoder(nn.Module):
             prompts=parts.prompts,
             default_prompt_name=parts.default_prompt_name,
             similarity=parts.similarity,
-            truncate_dim=truncate_dim or parts.truncate_dim,
+            truncate_dim=parts.truncate_dim if truncate_dim is None else truncate_dim,
         )
         model.ranges, model.reference = parts.ranges, parts.reference
         if max_seq_length is not None:
@@ -133,11 +134,15 @@ class BiEncoder(nn.Module):
     @property
     def embedding_dimension(self) -> int:
         """D, the size of a vector from :meth:`encode`."""
-        return min(self._full_dimension, self.truncate_dim or self._full_dimension)
+        return self._full_dimension if self.truncate_dim is None else self.truncate_dim
 
     @property
     def _full_dimension(self) -> int:
-        return heads_.output_size(self.heads, len(self.pooling) * self.transformer.facts.hidden_size)
+        return heads_.output_size(self.heads, self._pooled_dimension)
+
+    @property
+    def _pooled_dimension(self) -> int:
+        return len(self.pooling) * self.transformer.facts.hidden_size
 
     @property
     def max_seq_length(self) -> int:

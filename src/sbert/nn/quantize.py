@@ -40,6 +40,11 @@ def _steps(vectors: FloatArray, precision: Precision, ranges: FloatArray | None)
             f"precision {precision!r} needs the model's value ranges, which have not been calibrated; "
             "call model.calibrate(texts) once on a sample of your corpus, or ask for float16 or binary"
         )
+    if ranges.shape[-1] < vectors.shape[-1]:
+        raise NotCalibrated(
+            f"the model's value ranges were calibrated on {ranges.shape[-1]} dimensions, but the vectors have "
+            f"{vectors.shape[-1]}; call model.calibrate(texts) with this truncate_dim, or ask for fewer"
+        )
     low, high = ranges[:, : vectors.shape[-1]]
     width = (high - low) / 255
     steps: FloatArray = np.clip(np.floor((vectors - low) / np.where(width == 0, 1, width)), 0, 255)
