@@ -83,6 +83,8 @@ def test_broken_files_are_named(tmp_path):
         read_vectors(tmp_path / "w.gz")
     with pytest.raises(BadInput, match="there is no file or folder of word vectors at"):
         read_vectors(tmp_path / "nowhere")
+    with pytest.raises(BadInput, match=r"max_words is 1\.5, but must be a whole number"):
+        read_vectors(tmp_path / "v.txt", max_words=1.5)
     with pytest.raises(BadInput, match="max_words is 0, but must be at least 1"):
         read_vectors(tmp_path / "v.txt", max_words=0)
 

@@ -230,7 +230,13 @@ class TestStream:
         ((_, vectors),) = tiny.encode_stream(["고양이"], normalize_embeddings=True)
         assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-6)
         with pytest.raises(BadInput, match="window is 0"):
-            next(tiny.encode_stream(["a"], window=0))
+            tiny.encode_stream(["a"], window=0)
+        with pytest.raises(BadInput, match=r"window is 2\.5, but must be a whole number"):
+            tiny.encode_stream(["a"], window=2.5)  # type: ignore[arg-type]
+        with pytest.raises(BadOption, match="prompt_name is 'qury'"):
+            tiny.encode_stream(["고양이"], prompt_name="qury")
+        with pytest.raises(BadInput, match="batch_size is 0, but must be at least 1"):
+            tiny.encode_stream(["고양이"], batch_size=0)
         with pytest.raises(BadInput, match="row 1 is NoneType"):
             next(tiny.encode_stream(["a", None]))  # type: ignore[list-item]
 
@@ -275,6 +281,10 @@ class TestSelfCheck:
 def test_loading_with_another_length(tiny_folder: Callable[[str], Path]) -> None:
     assert BiEncoder.from_pretrained(tiny_folder("roberta"), max_seq_length=9).max_seq_length == 9
     assert Backbone.from_pretrained(tiny_folder("roberta"), max_seq_length=9).tokenizer.max_length == 9
+    for wrong, told in ((100_000, "this model has 128 positions"), (0, "at least 1"), (16.5, "a whole number")):
+        for kind in (BiEncoder, Backbone):
+            with pytest.raises(BadInput, match=f"max_seq_length is {wrong}, but .*{told}"):
+                kind.from_pretrained(tiny_folder("roberta"), max_seq_length=wrong)
 
 
 def test_rank(bundled):

@@ -60,16 +60,14 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
     )
 
 
-def read_backbone(folder: Path, max_seq_length: int | None = None) -> tuple[Tokenizer, Transformer]:
+def read_backbone(folder: Path) -> tuple[Tokenizer, Transformer]:
     """Tokenizer and transformer alone, of a plain encoder or of any model."""
-    return _read_backbone(_read_modules(folder)[0][1], max_length=max_seq_length)
+    return _read_backbone(_read_modules(folder)[0][1])
 
 
-def _read_backbone(
-    folder: Path, legacy_weights: bool = False, max_length: int | None = None
-) -> tuple[Tokenizer, Transformer]:
+def _read_backbone(folder: Path, legacy_weights: bool = False) -> tuple[Tokenizer, Transformer]:
     transformer = read_transformer(folder, legacy_weights)
-    return read_tokenizer(folder, transformer, max_length), transformer
+    return read_tokenizer(folder, transformer), transformer
 
 
 def _check_kind(folder: Path) -> None:

@@ -27,10 +27,8 @@ _ROLES = {
 }
 
 
-def read_tokenizer(
-    folder: Path, transformer: Transformer, max_length: int | None = None, task: str = "feature-extraction"
-) -> Tokenizer:
-    """The tokenizer in ``folder``, cutting at ``max_length`` or the folder's own number, never past the positions."""
+def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
+    """The tokenizer in ``folder``, cutting at the folder's own number of tokens, never past the positions."""
     stored = sentence_config(folder, task)
     backend = _read_backend(folder)
     embeddings = transformer.facts.vocabulary_size
@@ -38,7 +36,7 @@ def read_tokenizer(
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
     published = read_object(folder / "tokenizer_config.json", optional=True)
     positions = transformer.facts.max_length
-    length = max_length or stored.get("max_seq_length") or published.get("model_max_length") or positions
+    length = stored.get("max_seq_length") or published.get("model_max_length") or positions
     types = "token_type_ids" in published.get("model_input_names", ["token_type_ids"])
     return Tokenizer(backend, int(min(length, positions)), bool(stored.get("do_lower_case")), types)
 

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sbert.errors import BadInput, BadModel
+from sbert.errors import BadInput, BadModel, check_count
 from sbert.hub.files import read_object, whole_folder, write_json
 from sbert.hub.kind import WORDS, kind_of, versions, way_to_load
 from sbert.hub.modules import damaged
@@ -39,8 +39,8 @@ def read_vectors(
         without: words to leave out.
     """
     place = Path(path).expanduser()
-    if max_words is not None and max_words < 1:
-        raise BadInput(f"max_words is {max_words}, but must be at least 1")
+    if max_words is not None:
+        check_count("max_words", max_words)
     if place.is_dir():
         return _read_folder(place, max_words, without)
     if not place.is_file():

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
+from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_count, check_option
 from sbert.models.backbone import Backbone, cut_at
 from sbert.models.finish import best, check_dimensions, check_numbers, finish, merge_windows
 from sbert.models.run import best_device, run
@@ -260,10 +260,13 @@ class BiEncoder(nn.Module):
         range(0, 3) (3, 384)
         range(3, 5) (2, 384)
         """
-        if window < 1:
-            raise BadInput(f"window is {window}, but must be at least 1")
-        texts = iter([sentences] if isinstance(sentences, str) else sentences)
+        check_count("window", window)
         options = {"batch_tokens": 1024, **options}
+        quietly: EncodeOptions = {**options, "show_progress_bar": False}
+        self.encode([], **quietly)  # so that a wrong option is an error now, not at the first window
+        return self._windows(iter([sentences] if isinstance(sentences, str) else sentences), window, options)
+
+    def _windows(self, texts: Iterator[str], window: int, options: EncodeOptions) -> Iterator[tuple[range, Array]]:
         start = 0
         while part := list(islice(texts, window)):
             yield range(start, start + len(part)), self.encode(part, **options)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sbert import hub
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_count, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.finish import best, check_numbers
@@ -67,8 +67,7 @@ class PolyEncoder(nn.Module):
     ) -> None:
         super().__init__()
         check_option("codes", codes, get_args(Codes))
-        if num_codes < 1:
-            raise BadInput(f"num_codes is {num_codes}, but a query needs at least one code")
+        check_count("num_codes", num_codes)
         self.documents = documents
         self.num_codes = num_codes
         self.tower = queries
