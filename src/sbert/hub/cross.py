@@ -12,7 +12,7 @@ from torch import nn
 
 from sbert.errors import BadModel
 from sbert.hub.card import cross_card
-from sbert.hub.files import read_json, read_object, whole_folder, write_json
+from sbert.hub.files import read_json, read_object, real, whole_folder, write_json
 from sbert.hub.kind import BI, CROSS, MODULES, POLY, POLY_FOLDER, SETTINGS, kind_of, versions, way_to_load
 from sbert.hub.modules import damaged, weights_path
 from sbert.hub.parts import CrossParts
@@ -109,7 +109,7 @@ def write_cross(parts: CrossParts, folder: Path) -> None:
         scale = {"activation_fn": _SCALES[parts.scale]}
         noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None, **scale}
         write_json(draft / SETTINGS, noted)
-        (draft / "README.md").write_text(cross_card(parts, folder.name), encoding="utf-8")
+        (draft / "README.md").write_text(cross_card(parts, real(folder).name), encoding="utf-8")
 
 
 def _add_head(parts: CrossParts, folder: Path) -> None:

@@ -41,13 +41,18 @@ def write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def real(folder: Path) -> Path:
+    """Where ``folder`` lies and what it is called there: a link to it stays one, and "." has a name."""
+    return Path(os.path.realpath(folder.expanduser()))
+
+
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
     """A new folder to write into, which takes the place of ``target`` when the block ends without an error.
 
     Only an empty folder or one that holds a model is replaced, so that nobody's home is lost to a typing error.
     """
-    target = target.expanduser().absolute()
+    target = real(target)
     draft = target.parent / f".{target.name}.{uuid.uuid4().hex}"
     try:
         _check_replaceable(target)
@@ -69,6 +74,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 def tidy(target: Path) -> None:
     """Undo what a process killed while saving ``target`` left behind; for a folder that nobody else writes to."""
+    target = real(target)
     for aside in target.parent.glob(f".{target.name}.*.old"):
         if not target.exists():  # killed between the two renames: the new one was whole, but the old one is at hand
             aside.rename(target)

@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 from sbert.errors import BadModel
 from sbert.hub import bundled
 from sbert.hub.card import card
-from sbert.hub.files import read_json, read_object, whole_folder, write_json
+from sbert.hub.files import read_json, read_object, real, whole_folder, write_json
 from sbert.hub.kind import BI, MODULES, SETTINGS, kind_of, versions, way_to_load
 from sbert.hub.modules import HEADS, damaged, read_head, read_pooling, write_head, write_pooling
 from sbert.hub.parts import Parts
@@ -139,7 +139,7 @@ def _read_ranges(path: Path) -> FloatArray | None:
 def write(parts: Parts, folder: Path) -> None:
     """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
     with whole_folder(folder) as draft:
-        write_into(draft, parts, folder.name)
+        write_into(draft, parts, real(folder).name)
 
 
 def write_into(draft: Path, parts: Parts, name: str) -> None:
