@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from safetensors import SafetensorError
@@ -34,6 +35,24 @@ def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadModel(f"{path} holds a {type(value).__name__}, but a JSON object is expected; save the model again")
     return value
+
+
+def entry(config: dict[str, Any], key: str, kind: type | UnionType, path: Path) -> Any:
+    """What ``config``, read from ``path``, says of ``key``: of this kind, or None where it says nothing."""
+    value = config.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise BadModel(f"{path} has {key} {value!r}, but {_NAMES[kind]} is expected; download or save the model again")
+    return value
+
+
+_NAMES: dict[type | UnionType, str] = {
+    int: "a whole number",
+    int | float: "a number",
+    str: "a text",
+    list: "a list",
+    str | list: "a text or a list of them",
+    dict: "a JSON object",
+}
 
 
 def write_json(path: Path, value: object) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from sbert.errors import BadInput, BadModel, check_count
 from sbert.hub.files import read_object, whole_folder, write_json
-from sbert.hub.kind import WORDS, kind_of, versions, way_to_load
+from sbert.hub.kind import WORDS, fullest_kind, versions, way_to_load
 from sbert.hub.modules import damaged
 from sbert.hub.parts import WordParts
 from sbert.nn.pooling import POOLINGS
@@ -152,7 +152,7 @@ def _is_number(value: str) -> bool:
 
 def read_words(folder: Path) -> WordParts:
     """The word-level encoder in ``folder``."""
-    kind = kind_of(folder) or "bare encoder"
+    kind = fullest_kind(folder) or "bare encoder"
     if kind != WORDS:
         raise BadModel(f"{folder} holds a {kind}, but a {WORDS} is expected; {way_to_load(kind)}")
     config = read_object(folder / _CONFIG)
