@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, get_args, overload
 
 import numpy as np
 import torch
@@ -66,7 +66,7 @@ class BiEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.pooling = as_poolings(pooling)
-        check_option("similarity", similarity, similarity_.SIMILARITIES)
+        check_option("similarity", similarity, get_args(Similarity))
         self.tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)

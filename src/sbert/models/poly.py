@@ -25,7 +25,7 @@ from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import MIN_ROWS, Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts, lay
-from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, Role, Towers
+from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Role, Towers
 
 SEED = 42
 """Of new codes."""
@@ -201,7 +201,7 @@ class PolyEncoder(nn.Module):
             on_truncate: what to do about queries longer than the model reads: ``warn`` in one line, ``raise`` or
                 ``ignore``.
         """
-        check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
+        check_option("on_truncate", on_truncate, get_args(OnTruncateWhole))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         tokens = self.documents.tokenize(texts, self.documents.prompt_for("query"))
         tokens.truncation.report(on_truncate)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from sbert.errors import NotCalibrated, check_option
 from sbert.types import Array, FloatArray, Precision
-
-PRECISIONS: tuple[Precision, ...] = ("float32", "float16", "int8", "uint8", "binary", "ubinary")
 
 
 def ranges_of(vectors: FloatArray) -> FloatArray:
@@ -24,7 +24,7 @@ def quantize(vectors: FloatArray, precision: Precision, ranges: FloatArray | Non
     >>> quantize(np.array([[-0.5, 0.2, 0.1, -1, 1, 1, -1, 1]], np.float32), "ubinary")
     array([[109]], dtype=uint8)
     """
-    check_option("precision", precision, PRECISIONS)
+    check_option("precision", precision, get_args(Precision))
     if precision in ("float32", "float16"):
         return vectors.astype(precision, copy=False)
     if precision in ("binary", "ubinary"):
