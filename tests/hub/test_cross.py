@@ -145,7 +145,12 @@ REFUSALS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "more modules": (
         lambda folder: (folder / "modules.json").write_text(
-            json.dumps([{"type": "sentence_transformers.models.Transformer"}, {"type": "a.LogitScore"}])
+            json.dumps(
+                [
+                    {"type": "sentence_transformers.models.Transformer", "path": ""},
+                    {"type": "a.LogitScore", "path": "1"},
+                ]
+            )
         ),
         r"lists sentence_transformers\.models\.Transformer, a\.LogitScore, but only a Transformer with its own head",
     ),

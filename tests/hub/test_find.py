@@ -153,7 +153,13 @@ def test_folder_beats_every_other_meaning(tmp_path, monkeypatch, asked):
     assert asked == []
 
 
-@pytest.mark.parametrize("name", ["./tiny", "../tiny", "~/tiny", "/no/such", "runs/nli/out", Path("org/tiny")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("./tiny", "../tiny", "~/tiny", "~nobody/모델", "/no/such", "runs/nli/out", Path("org/tiny")),
+        Path("긴" * 100),  # which no disk takes
+    ],
+)
 def test_what_looks_like_a_path_never_goes_to_the_network(name, asked):
     with pytest.raises(ModelNotFound, match=r"there is no folder .*; write a hub name as NAME or ORGANISATION/NAME"):
         resolve(name)
@@ -203,7 +209,14 @@ def test_cached_encoder_serves_where_there_is_no_network(cache):
 
 def test_cached_tokenizer_is_no_model(cache):
     put_in_cache(cache, "org/tiny", "config.json", "modules.json", "tokenizer.json")
-    assert "no safetensors there or no network, while legacy_weights=True accepts pickles" in refusal("org/tiny")
+    assert "no safetensors found, or no network; legacy_weights=True also accepts pytorch_model.bin" in (
+        refusal("org/tiny")
+    )
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "긴" * 100, "a\0b"])
+def test_a_name_that_neither_disk_nor_hub_takes(name, cache):
+    assert "no possible repository name" in refusal(name)
 
 
 def refusal(name: str | None, revision: str | None = None) -> str:

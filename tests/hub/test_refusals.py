@@ -114,6 +114,50 @@ REFUSALS: dict[str, tuple[Change, str]] = {
         merged("config_sentence_transformers.json", similarity_fn_name="maxsim"),
         "similarity_fn_name 'maxsim', but only cosine, dot, euclidean, manhattan are known",
     ),
+    "prompts a list": (
+        merged("config_sentence_transformers.json", prompts=["질문: "]),
+        r"config_sentence_transformers\.json has prompts \['질문: '\], but a JSON object is expected",
+    ),
+    "prompt a number": (
+        merged("config_sentence_transformers.json", prompts={"질문": 1}),
+        r"config_sentence_transformers\.json has 질문 1, but a text is expected; download or save",
+    ),
+    "default prompt a list": (
+        merged("config_sentence_transformers.json", default_prompt_name=["query"]),
+        r"has default_prompt_name \['query'\], but a text is expected",
+    ),
+    "short vectors a text": (
+        merged("config_sentence_transformers.json", truncate_dim="8"),
+        r"config_sentence_transformers\.json has truncate_dim '8', but a whole number is expected",
+    ),
+    "longer vectors": (
+        merged("config_sentence_transformers.json", truncate_dim=9),
+        "has truncate_dim 9, but the model gives 1 to 8 dimensions",
+    ),
+    "length a text": (
+        merged("sentence_bert_config.json", max_seq_length="256"),
+        r"sentence_bert_config\.json has max_seq_length '256', but a whole number is expected",
+    ),
+    "no length": (
+        merged("sentence_bert_config.json", max_seq_length=-1),
+        r"say to cut texts at -1 tokens \(.* adds 2 special tokens; .*\); repair their max_seq_length",
+    ),
+    "tokenizer length": (
+        lambda folder: [
+            merged("sentence_bert_config.json", max_seq_length=None)(folder),
+            merged("tokenizer_config.json", model_max_length="긴")(folder),
+        ],
+        r"tokenizer_config\.json has model_max_length '긴', but a number is expected",
+    ),
+    "tokenizer inputs": (
+        merged("tokenizer_config.json", model_input_names="input_ids"),
+        r"tokenizer_config\.json has model_input_names 'input_ids', but a list is expected",
+    ),
+    "pooling a number": (
+        text("1_Pooling/config.json", '{"pooling_mode": 3}'),
+        r"1_Pooling.config\.json has pooling_mode 3, but a text or a list of them is expected",
+    ),
+    "pooling lists": (text("1_Pooling/config.json", '{"pooling_mode": [["mean"]]}'), "but only cls, max, mean"),
     "pooling flag": (
         merged("1_Pooling/config.json", pooling_mode_attention=True),
         "asks for 'pooling_mode_attention', but only pooling_mode_cls_token",

@@ -38,6 +38,13 @@ def test_vocab_txt_alone(tmp_path, sentences):
     assert got(sentences).ids.tolist() == expected(sentences).ids.tolist()
 
 
+def test_inputs_that_are_not_said_are_the_usual_ones(tmp_path):
+    folder = shutil.copytree(hub.resolve(), tmp_path / "m")
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model_input_names": None}))
+    assert hub.read_backbone(folder)[0].pairs([("비가 온다.", "It rains.")]).types is not None
+
+
 def test_no_vocabulary_at_all(tmp_path):
     folder = shutil.copytree(
         hub.resolve(), tmp_path / "m", ignore=shutil.ignore_patterns("vocab.txt", "tokenizer.json")

@@ -57,7 +57,7 @@ def test_of_a_word_that_stands_twice_the_first_counts(tmp_path):
         ("the 1 2\n비 1 x\n", "v.txt, line 2, has 'x' where a number is expected; repair or remove the line"),
         ("the 1 2\n비 1 2\n눈 1\n", "v.txt, line 3, has 1 numbers, but 2 are expected; the file may be cut short"),
         ("2 2\nthe 1 2\n비\n", "v.txt, line 3, has 0 numbers, but 2 are expected"),
-        ("the 1 2\n\n", "v.txt, line 2, has 0 numbers, but 2 are expected"),
+        ("\n비 1 2\n\n눈\n", "v.txt, line 4, has 0 numbers, but 2 are expected"),
         ("the 1 2\n비 1 nan\n", "v.txt, line 2, has a number that is not finite"),
         ("the\n", "v.txt, line 1, has 0 numbers, but some are expected"),
         ("", "v.txt holds no word vectors; each line is a word and its numbers"),
@@ -71,6 +71,12 @@ def test_broken_lines_are_named(tmp_path, text, message):
     assert message in str(caught.value)
 
 
+def test_blank_lines_are_left_out(tmp_path):
+    (tmp_path / "v.txt").write_text("2 2\n비 1 2\n\nthe 3 4\n \r\n\n", encoding="utf-8")
+    words, table = read_vectors(tmp_path / "v.txt")
+    assert (words, table.tolist()) == (["비", "the"], [[0, 0], [1, 2], [3, 4]])
+
+
 def test_broken_files_are_named(tmp_path):
     (tmp_path / "v.txt").write_bytes("the 1\n비 2\n".encode("cp949"))
     with pytest.raises(BadInput, match=r"v.txt, line 2, is not UTF-8; convert the file, or remove the line"):
@@ -81,8 +87,14 @@ def test_broken_files_are_named(tmp_path):
     (tmp_path / "w.gz").write_bytes(content("glove"))
     with pytest.raises(BadInput, match=r"w.gz is no whole gzip file"):
         read_vectors(tmp_path / "w.gz")
+    whole = gzip.compress(content("glove"))
+    (tmp_path / "x.gz").write_bytes(whole[:20] + b"\xff" * 20 + whole[40:])
+    with pytest.raises(BadInput, match=r"x.gz is no whole gzip file"):
+        read_vectors(tmp_path / "x.gz")
     with pytest.raises(BadInput, match="there is no file or folder of word vectors at"):
         read_vectors(tmp_path / "nowhere")
+    with pytest.raises(BadInput, match=r"max_words is 1\.5, but must be a whole number"):
+        read_vectors(tmp_path / "v.txt", max_words=1.5)
     with pytest.raises(BadInput, match="max_words is 0, but must be at least 1"):
         read_vectors(tmp_path / "v.txt", max_words=0)
 
@@ -100,6 +112,24 @@ def test_a_folder_of_half_floats(tmp_path):
     assert torch.equal(table, TABLE.half()[[0, 1, 3]])
     (tmp_path / "vocab.txt.gz").write_bytes(gzip.compress(b"the\n"))
     with pytest.raises(BadInput, match=r"has 1 words and vectors of shape \(4, 3\), but needs one vector a word"):
+        read_vectors(tmp_path)
+
+
+def test_a_folder_of_damaged_files(tmp_path):
+    np.save(tmp_path / "vectors_f16.npy", TABLE[1:].numpy().astype(np.float16))
+    whole = gzip.compress("\n".join(WORDS).encode())
+    (tmp_path / "vocab.txt.gz").write_bytes(whole)
+    for damage in (b"version https://git-lfs", b"", (tmp_path / "vectors_f16.npy").read_bytes()[:-6]):
+        (tmp_path / "vectors_f16.npy").write_bytes(damage)
+        with pytest.raises(BadInput, match=r"vectors_f16\.npy is no whole file of numpy's.*; download it again$"):
+            read_vectors(tmp_path)
+    np.save(tmp_path / "vectors_f16.npy", TABLE[1:].numpy().astype(np.float16))
+    for damage in (whole[:-9], b"\xec\x9e\x90", whole[:12] + b"\xff" * 9 + whole[21:]):
+        (tmp_path / "vocab.txt.gz").write_bytes(damage)
+        with pytest.raises(BadInput, match=r"vocab\.txt\.gz is no whole gzip file \(.*\); download it again"):
+            read_vectors(tmp_path)
+    (tmp_path / "vocab.txt.gz").write_bytes(gzip.compress("고양이".encode("cp949")))
+    with pytest.raises(BadInput, match=r"vocab\.txt\.gz is not UTF-8; convert the file"):
         read_vectors(tmp_path)
 
 

@@ -76,6 +76,15 @@ class TestComposition:
         with pytest.raises(BadOption, match="prompt_name is 'query'"):
             BiEncoder(backbone, default_prompt_name="query")
 
+    def test_parts_that_do_not_fit_are_refused_at_once(self, tiny_folder: Callable[[str], Path]) -> None:
+        backbone = Backbone.from_pretrained(tiny_folder("bert"))
+        with pytest.raises(BadInput, match="pooling is empty, but a text needs a vector; name one or several of cls"):
+            BiEncoder(backbone, pooling=[])
+        with pytest.raises(BadInput, match="Dense takes vectors of 100 dimensions, but what is before it gives 64"):
+            BiEncoder(backbone, pooling=["mean", "max"], heads=[Dense(100, 5)])
+        with pytest.raises(BadInput, match="LayerNorm takes vectors of 32 dimensions, but what is before it gives 8"):
+            BiEncoder(backbone, heads=[Dense(32, 8), Normalize(), LayerNorm(32)])
+
 
 class TestPrompts:
     def test_named_literal_default_and_none(self, tiny: BiEncoder) -> None:
@@ -121,10 +130,14 @@ class TestFinish:
         assert model.encode("고양이").shape == (4,)
         assert model.encode("고양이", truncate_dim=6).shape == (6,)
 
-    @pytest.mark.parametrize("size", [-1, 0, 385])
-    def test_a_size_that_is_not_there(self, bundled: BiEncoder, size: int) -> None:
-        with pytest.raises(BadInput, match="1 to 384 dimensions"):
-            bundled.encode(["a"], truncate_dim=size)
+    @pytest.mark.parametrize(
+        ("size", "told"), [(-1, "at least 1"), (0, "at least 1"), (33, "1 to 32 dimensions"), (2.0, "whole number")]
+    )
+    def test_a_size_that_is_not_there(self, tiny: BiEncoder, tiny_folder, size: int, told: str) -> None:
+        with pytest.raises(BadInput, match=f"truncate_dim is {size}, but .*{told}"):
+            tiny.encode(["고양이"], truncate_dim=size)
+        with pytest.raises(BadInput, match=f"truncate_dim is {size}, but .*{told}"):
+            BiEncoder.from_pretrained(tiny_folder("bert"), truncate_dim=size)
 
     def test_int8_needs_ranges_and_then_depends_on_the_text_alone(self, tiny: BiEncoder, sentences: list[str]) -> None:
         with pytest.raises(NotCalibrated, match="calibrate"):
@@ -136,6 +149,13 @@ class TestFinish:
         assert alone.dtype == np.int8
         assert np.array_equal(alone, tiny.encode(["a", "고양이", "b c"], precision="int8")[1])
         assert np.array_equal(alone, quantize(tiny.encode("고양이"), "int8", tiny.ranges))
+
+    def test_ranges_hold_for_so_many_dimensions_or_fewer(self, tiny: BiEncoder) -> None:
+        tiny.calibrate(["고양이", "a cat", "two dogs"], truncate_dim=8)
+        assert tiny.encode("고양이", precision="int8", truncate_dim=8).shape == (8,)
+        assert tiny.encode("고양이", precision="uint8", truncate_dim=3).shape == (3,)
+        with pytest.raises(NotCalibrated, match="calibrated on 8 dimensions, but the vectors have 32; call"):
+            tiny.encode("고양이", precision="int8")
 
     @pytest.mark.parametrize(("precision", "dtype", "size"), [("float16", "float16", 384), ("binary", "int8", 48)])
     def test_other_precisions(self, bundled: BiEncoder, precision: str, dtype: str, size: int) -> None:
@@ -211,7 +231,13 @@ class TestStream:
         ((_, vectors),) = tiny.encode_stream(["고양이"], normalize_embeddings=True)
         assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-6)
         with pytest.raises(BadInput, match="window is 0"):
-            next(tiny.encode_stream(["a"], window=0))
+            tiny.encode_stream(["a"], window=0)
+        with pytest.raises(BadInput, match=r"window is 2\.5, but must be a whole number"):
+            tiny.encode_stream(["a"], window=2.5)  # type: ignore[arg-type]
+        with pytest.raises(BadOption, match="prompt_name is 'qury'"):
+            tiny.encode_stream(["고양이"], prompt_name="qury")
+        with pytest.raises(BadInput, match="batch_size is 0, but must be at least 1"):
+            tiny.encode_stream(["고양이"], batch_size=0)
         with pytest.raises(BadInput, match="row 1 is NoneType"):
             next(tiny.encode_stream(["a", None]))  # type: ignore[list-item]
 
@@ -256,6 +282,10 @@ class TestSelfCheck:
 def test_loading_with_another_length(tiny_folder: Callable[[str], Path]) -> None:
     assert BiEncoder.from_pretrained(tiny_folder("roberta"), max_seq_length=9).max_seq_length == 9
     assert Backbone.from_pretrained(tiny_folder("roberta"), max_seq_length=9).tokenizer.max_length == 9
+    for wrong, told in ((100_000, "this model has 128 positions"), (0, "at least 1"), (16.5, "a whole number")):
+        for kind in (BiEncoder, Backbone):
+            with pytest.raises(BadInput, match=f"max_seq_length is {wrong}, but .*{told}"):
+                kind.from_pretrained(tiny_folder("roberta"), max_seq_length=wrong)
 
 
 def test_rank(bundled):

@@ -52,7 +52,7 @@ def test_another_kind_is_named_with_the_way_to_load_it(tmp_path, tiny_folder):
         CrossEncoder.from_pretrained(tmp_path / "이중")
     settings = tmp_path / "이중" / "config_sentence_transformers.json"
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "model_type": "SparseEncoder"}))
-    with pytest.raises(BadModel, match=r"holds a SparseEncoder, but only SentenceTransformer, CrossEncoder are"):
+    with pytest.raises(BadModel, match=r"holds a SparseEncoder, but only .*, CrossEncoder, PolyEncoder are"):
         load(tmp_path / "이중")
     with pytest.raises(ModelNotFound, match="there is no folder"):
         load(tmp_path / "없음")
@@ -65,6 +65,9 @@ def test_a_poly_encoder_is_one_though_it_holds_a_bi_encoder(tmp_path, tiny_folde
     assert isinstance(again, PolyEncoder)
     assert (again.predict(PAIRS).tolist(), again.max_seq_length) == (model.predict(PAIRS).tolist(), 30)
     assert isinstance(BiEncoder.from_pretrained(tmp_path / "폴리"), BiEncoder)
+    for other in (CrossEncoder, WordEncoder):
+        with pytest.raises(BadModel, match=r"holds a PolyEncoder, .* load it with PolyEncoder\.from_pretrained, or"):
+            other.from_pretrained(tmp_path / "폴리")
 
 
 def test_a_word_encoder(tmp_path):

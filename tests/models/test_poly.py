@@ -168,7 +168,9 @@ class TestRefusals:
             PolyEncoder.from_pretrained(tiny_folder("bert"), codes="firsts")
         with pytest.raises(BadOption, match="towers is 'both'"):
             PolyEncoder.from_pretrained(tiny_folder("bert"), towers="both")
-        with pytest.raises(BadInput, match="num_codes is 0, but a query needs at least one code"):
+        with pytest.raises(BadInput, match=r"num_codes is 2\.5, but must be a whole number"):
+            PolyEncoder(BiEncoder.from_pretrained(tiny_folder("bert")), 2.5)
+        with pytest.raises(BadInput, match="num_codes is 0, but must be at least 1"):
             PolyEncoder.from_pretrained(tiny_folder("bert"), num_codes=0)
 
     def test_vectors_of_another_size(self, tiny_folder):

@@ -79,6 +79,32 @@ def test_on_a_full_disk(model, tmp_path, monkeypatch):
     assert everything(tmp_path) == before
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links are not for everybody elsewhere")
+def test_through_a_link(model, tmp_path):
+    """The model behind it is replaced, the link stays one, and nothing is left beside either."""
+    model.save_pretrained(tmp_path / "곳" / "모델")
+    (tmp_path / "link").symlink_to(tmp_path / "곳" / "모델")
+    (tmp_path / "곳" / "모델" / "old").write_text("mine")
+    before = {path for path in everything(tmp_path) if path.name != "old"}
+    model.save_pretrained(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert set(everything(tmp_path)) == before
+    type(model).from_pretrained(tmp_path / "link")
+
+
+@pytest.mark.parametrize("kind", ["bi", "cross", "poly"])
+def test_where_one_is(kind, tiny_folder, tmp_path, monkeypatch):
+    """A folder called "." has a name all the same."""
+    model = MAKERS[kind](tiny_folder("bert"))
+    (tmp_path / "모델").mkdir()
+    monkeypatch.chdir(tmp_path / "모델")
+    model.save_pretrained(".")
+    card = (tmp_path / "모델" / "README.md").read_text(encoding="utf-8")
+    assert "# 모델\n" in card
+    assert 'from_pretrained("모델")' in card
+    monkeypatch.chdir(tmp_path)  # the folder one is in was replaced
+
+
 def test_where_safetensors_cannot_write(tiny_folder, tmp_path, monkeypatch):
     model = MAKERS["words"](tiny_folder)
     monkeypatch.setattr("sbert.hub.words._WEIGHTS", "없는/folder/model.safetensors")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn import functional as F
@@ -35,6 +35,7 @@ def one_by_one(query: Tensor, key: Tensor, value: Tensor, groups: list[Group]) -
     return torch.cat(found)
 
 
+@settings(deadline=None)  # the first call makes torch ready
 @given(lengths)
 def test_every_text_attends_to_itself_alone(groups: list[Group]) -> None:
     total = tokens(groups)
@@ -51,6 +52,17 @@ def test_what_is_read_behind_a_text_has_no_weight_at_all(length: int) -> None:
     expected = attend(query, key, value, [Group(1, length)])
     key[length:], value[length:] = 1e9, -1e30
     assert torch.equal(attend(query, key, value, [Group(1, length)]), expected)
+
+
+@settings(deadline=None)
+@given(lengths, st.integers(1, 20))
+def test_a_window_holds_with_spare_rows_too(groups: list[Group], window: int) -> None:
+    total = tokens(groups)
+    query, key, value = rows(total, 0), rows(total + SPARE, 1), rows(total + SPARE, 2)
+    near = attend(query, key[:total], value[:total], groups, window=window)
+    assert torch.equal(attend(query, key, value, groups, window=window), near)
+    if window == 1:  # nobody but oneself
+        assert torch.allclose(near, value[:total], atol=1e-6)
 
 
 def test_some_tokens_may_ask_alone() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 import torch
 from scipy.spatial.distance import cdist
 from sentence_transformers import util
 
 from sbert.errors import BadInput
-from sbert.nn.similarity import SIMILARITIES, all_pairs, pairwise
+from sbert.nn.similarity import all_pairs, pairwise
 from sbert.types import Similarity
 
 SCIPY = {"cosine": "cosine", "euclidean": "euclidean", "manhattan": "cityblock"}
@@ -26,7 +28,7 @@ def vectors() -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randn(40, 12), torch.randn(30, 12)
 
 
-@pytest.mark.parametrize("measure", SIMILARITIES)
+@pytest.mark.parametrize("measure", get_args(Similarity))
 def test_all_pairs(vectors: tuple[torch.Tensor, torch.Tensor], measure: Similarity) -> None:
     a, b = vectors
     got = all_pairs(a, b, measure)
@@ -36,7 +38,7 @@ def test_all_pairs(vectors: tuple[torch.Tensor, torch.Tensor], measure: Similari
         assert torch.allclose(got, (1 - distance) if measure == "cosine" else -distance, atol=1e-6)
 
 
-@pytest.mark.parametrize("measure", SIMILARITIES)
+@pytest.mark.parametrize("measure", get_args(Similarity))
 def test_pairwise_is_the_diagonal(vectors: tuple[torch.Tensor, torch.Tensor], measure: Similarity) -> None:
     a, b = vectors
     assert torch.allclose(pairwise(a[:30], b, measure), all_pairs(a[:30], b, measure).diagonal(), atol=1e-6)

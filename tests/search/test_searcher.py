@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -94,8 +96,11 @@ def test_nothing_is_added_by_halves(bundled):
         searcher.search("비", k=1.5)
     with pytest.raises(BadInput, match="candidates is 0, but must be at least 1"):
         searcher.search("비", candidates=0)
-    with pytest.raises(BadInput, match=r"the id of row 1 is \[1\], but must be a number or a text"):
-        searcher.add(["눈이 온다.", "Rain."], ids=["x", [1]])
+    for wrong in ([1], None, ("눈", 1), 1.5):
+        with pytest.raises(BadInput, match=f"the id of row 1 is {re.escape(repr(wrong))}, but must be a number or"):
+            searcher.add(["눈이 온다.", "Rain."], ids=["x", wrong])
+    with pytest.raises(BadInput, match="stands for two texts"):
+        searcher.add(["눈이 온다.", "Rain."], ids=[7, np.int64(7)])
     assert (len(searcher), searcher.ids) == (1, ["비"])
 
 

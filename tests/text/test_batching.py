@@ -48,7 +48,15 @@ def test_batches_carry_the_tokens_of_their_rows(sizes: np.ndarray, budget: int) 
         assert len({group.length for group in batch.groups}) == len(batch.groups)
 
 
-@pytest.mark.parametrize(("tokens", "size"), [(0, None), (-5, None), (16, 0)])
-def test_a_budget_of_nothing(tokens: int, size: int | None) -> None:
-    with pytest.raises(BadInput, match="must be at least 1"):
+@pytest.mark.parametrize(
+    ("tokens", "size", "told"),
+    [
+        (0, None, "batch_tokens is 0, but must be at least 1"),
+        (-5, None, "batch_tokens is -5, but must be at least 1"),
+        (16, 0, "batch_size is 0, but must be at least 1"),
+        (16, 2.5, r"batch_size is 2\.5, but must be a whole number"),
+    ],
+)
+def test_a_budget_of_nothing(tokens: int, size: int | None, told: str) -> None:
+    with pytest.raises(BadInput, match=told):
         list(plan(np.array([3]), tokens, size))

@@ -106,5 +106,5 @@ def test_another_length_knows_the_same_words():
 def test_refusals():
     with pytest.raises(BadInput, match="word 3, '비', is word 1 already; name each word once"):
         WordTokenizer(["비", "눈", "비"])
-    with pytest.raises(BadInput, match="max_length is 0, but a text must keep at least 1 word"):
+    with pytest.raises(BadInput, match="max_length is 0, but must be at least 1"):
         WordTokenizer(WORDS, max_length=0)

@@ -12,8 +12,8 @@ from torch import nn
 
 from sbert.errors import BadModel
 from sbert.hub.card import cross_card
-from sbert.hub.files import read_json, read_object, whole_folder, write_json
-from sbert.hub.kind import BI, CROSS, MODULES, POLY, POLY_FOLDER, SETTINGS, kind_of, versions, way_to_load
+from sbert.hub.files import read_object, real, whole_folder, write_json
+from sbert.hub.kind import CROSS, MODULES, SETTINGS, fullest_kind, listed_modules, versions, way_to_load
 from sbert.hub.modules import damaged, weights_path
 from sbert.hub.parts import CrossParts
 from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
@@ -60,9 +60,7 @@ _OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transforme
 
 def read_cross(folder: Path, new_labels: int = 1, seed: int = 0) -> CrossParts:
     """The cross-encoder in ``folder``; a bare encoder gets a new head of so many labels, drawn from ``seed``."""
-    kind = kind_of(folder)
-    if kind == BI and (folder / POLY_FOLDER).is_dir():
-        kind = POLY
+    kind = fullest_kind(folder)
     if kind is not None and kind != CROSS:
         raise BadModel(
             f"{folder} holds a {kind}, but a {CROSS} or a bare encoder is expected; {way_to_load(kind)}, or put a new "
@@ -109,7 +107,7 @@ def write_cross(parts: CrossParts, folder: Path) -> None:
         scale = {"activation_fn": _SCALES[parts.scale]}
         noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None, **scale}
         write_json(draft / SETTINGS, noted)
-        (draft / "README.md").write_text(cross_card(parts, folder.name), encoding="utf-8")
+        (draft / "README.md").write_text(cross_card(parts, real(folder).name), encoding="utf-8")
 
 
 def _add_head(parts: CrossParts, folder: Path) -> None:
@@ -133,10 +131,7 @@ def _add_head(parts: CrossParts, folder: Path) -> None:
 def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
     """Raise where sentence-transformers would do more than run the classifier."""
     path = folder / MODULES
-    try:
-        types = [str(module["type"]) for module in read_json(path)] if path.is_file() else []
-    except (TypeError, KeyError) as error:
-        raise BadModel(f"{path} is no list of modules with type and path ({error}); save the model again") from None
+    types = [name for name, _ in listed_modules(path)] if path.is_file() else []
     if types and [name.rpartition(".")[2] for name in types] != ["Transformer"]:
         raise BadModel(f"{path} lists {', '.join(types)}, but only a Transformer with its own head is supported")
     if noted.get("default_prompt_name"):

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 from safetensors import SafetensorError
@@ -36,9 +37,32 @@ def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
     return value
 
 
+def entry(config: dict[str, Any], key: str, kind: type | UnionType, path: Path) -> Any:
+    """What ``config``, read from ``path``, says of ``key``: of this kind, or None where it says nothing."""
+    value = config.get(key)
+    if value is not None and not isinstance(value, kind):
+        raise BadModel(f"{path} has {key} {value!r}, but {_NAMES[kind]} is expected; download or save the model again")
+    return value
+
+
+_NAMES: dict[type | UnionType, str] = {
+    int: "a whole number",
+    int | float: "a number",
+    str: "a text",
+    list: "a list",
+    str | list: "a text or a list of them",
+    dict: "a JSON object",
+}
+
+
 def write_json(path: Path, value: object) -> None:
     """Store ``value``, readable by people of any language."""
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def real(folder: Path) -> Path:
+    """Where ``folder`` lies and what it is called there: a link to it stays one, and "." has a name."""
+    return Path(os.path.realpath(folder.expanduser()))
 
 
 @contextmanager
@@ -47,7 +71,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
     Only an empty folder or one that holds a model is replaced, so that nobody's home is lost to a typing error.
     """
-    target = target.expanduser().absolute()
+    target = real(target)
     draft = target.parent / f".{target.name}.{uuid.uuid4().hex}"
     try:
         _check_replaceable(target)
@@ -70,6 +94,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
 
 def tidy(target: Path) -> None:
     """Undo what a process killed while saving ``target`` left behind; for a folder that nobody else writes to."""
+    target = real(target)
     for aside in target.parent.glob(f".{target.name}.*.old"):
         if not target.exists():  # killed between the two renames: the new one was whole, but the old one is at hand
             aside.rename(target)

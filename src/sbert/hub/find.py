@@ -24,10 +24,10 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
     """
     if name is None:
         return _by_name(bundled.DEFAULT, revision, legacy_weights)
-    folder = Path(name).expanduser()
-    if name and folder.is_dir():
+    folder = Path(os.path.expanduser(name))
+    if name and os.path.isdir(folder):  # unlike Path's own, it only says no to a name that no disk takes
         return folder / "model" if _is_run(folder) else folder
-    if folder.is_file():
+    if os.path.isfile(folder):
         raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
     if isinstance(name, Path) or _is_path(name):
         raise ModelNotFound(f"there is no folder {name}; write a hub name as NAME or ORGANISATION/NAME")
@@ -66,7 +66,8 @@ def _from_hub(name: str, revision: str | None, legacy_weights: bool, package: bu
             continue
         if _has_weights(folder, legacy_weights):
             return folder
-        reasons.append(f"{candidate}: no safetensors there or no network, while legacy_weights=True accepts pickles")
+        found = "no safetensors found, or no network; legacy_weights=True also accepts pytorch_model.bin"
+        reasons.append(f"{candidate}: {found}")
     raise ModelNotFound(
         f"no model {name!r}: there is no such folder, no installed package carries it, "
         f"and the hub gave nothing ({'; '.join(reasons)}); " + _remedy(package)

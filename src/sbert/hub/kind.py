@@ -8,15 +8,14 @@ from pathlib import Path
 import torch
 
 from sbert.errors import BadModel
-from sbert.hub.files import read_object
+from sbert.hub.files import read_json, read_object
 from sbert.types import Kind
 
 MODULES = "modules.json"
 SETTINGS = "config_sentence_transformers.json"
 POLY_FOLDER = "poly"
-BI, CROSS, WORDS = "SentenceTransformer", "CrossEncoder", "WordEncoder"
-_KINDS: dict[str, Kind] = {BI: "bi", CROSS: "cross"}
-POLY = "PolyEncoder"
+BI, CROSS, POLY, WORDS = "SentenceTransformer", "CrossEncoder", "PolyEncoder", "WordEncoder"
+_KINDS: dict[str, Kind] = {BI: "bi", CROSS: "cross", POLY: "poly"}
 _CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder", POLY: "PolyEncoder"}
 
 
@@ -32,6 +31,20 @@ def kind_of(folder: Path) -> str | None:
     return CROSS if architectures[0].endswith("ForSequenceClassification") else stored
 
 
+def fullest_kind(folder: Path) -> str | None:
+    """As :func:`kind_of`, but a bi-encoder beside which lies what reads queries is a poly-encoder."""
+    kind = kind_of(folder)
+    return POLY if kind == BI and (folder / POLY_FOLDER).is_dir() else kind
+
+
+def listed_modules(path: Path) -> list[tuple[str, str]]:
+    """Type and place of each module in modules.json."""
+    try:
+        return [(str(module["type"]), str(module["path"])) for module in read_json(path)]
+    except (TypeError, KeyError) as error:
+        raise BadModel(f"{path} is no list of modules with type and path ({error}); save the model again") from None
+
+
 def holds_words(folder: Path) -> bool:
     """Whether it is a word-level encoder, which has no kind: nothing is ever made into one."""
     return kind_of(folder) == WORDS
@@ -39,9 +52,7 @@ def holds_words(folder: Path) -> bool:
 
 def known_kind(folder: Path) -> Kind | None:
     """The kind by our name; None for a bare encoder. What there is no class for is an error."""
-    kind = kind_of(folder)
-    if kind == BI and (folder / POLY_FOLDER).is_dir():
-        return "poly"
+    kind = fullest_kind(folder)
     if kind is not None and kind not in _KINDS:
         raise BadModel(f"{folder} holds a {kind}, but only {', '.join(_KINDS)} are expected; {way_to_load(kind)}")
     return None if kind is None else _KINDS[kind]

@@ -13,8 +13,8 @@ from safetensors.numpy import load_file, save_file
 from sbert.errors import BadModel
 from sbert.hub import bundled
 from sbert.hub.card import card
-from sbert.hub.files import read_json, read_object, whole_folder, write_json
-from sbert.hub.kind import BI, MODULES, SETTINGS, kind_of, versions, way_to_load
+from sbert.hub.files import entry, read_object, real, whole_folder, write_json
+from sbert.hub.kind import BI, MODULES, SETTINGS, kind_of, listed_modules, versions, way_to_load
 from sbert.hub.modules import HEADS, damaged, read_head, read_pooling, write_head, write_pooling
 from sbert.hub.parts import Parts
 from sbert.hub.reference import read_reference, write_reference
@@ -45,31 +45,30 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
     if len(modules) > 1:
         pooling, include_prompt = read_pooling(modules[1][1], transformer.facts.hidden_size)
     heads: list[torch.nn.Module] = []
+    size = transformer.facts.hidden_size * len(pooling)
     for kind, path in modules[2:]:
-        size = output_size(heads, transformer.facts.hidden_size * len(pooling))
         heads.append(read_head(kind, path, size, legacy_weights))
+        size = output_size(heads[-1:], size)
     return Parts(
         tokenizer=tokenizer,
         transformer=transformer,
         pooling=pooling,
         include_prompt=include_prompt,
         heads=tuple(heads),
-        **_read_settings(settings, folder),
+        **_read_settings(settings, folder / SETTINGS, size),
         ranges=_read_ranges(folder / _CALIBRATION),
         reference=read_reference(bundled.reference_path(folder) or folder / _REFERENCE),
     )
 
 
-def read_backbone(folder: Path, max_seq_length: int | None = None) -> tuple[Tokenizer, Transformer]:
+def read_backbone(folder: Path) -> tuple[Tokenizer, Transformer]:
     """Tokenizer and transformer alone, of a plain encoder or of any model."""
-    return _read_backbone(_read_modules(folder)[0][1], max_length=max_seq_length)
+    return _read_backbone(_read_modules(folder)[0][1])
 
 
-def _read_backbone(
-    folder: Path, legacy_weights: bool = False, max_length: int | None = None
-) -> tuple[Tokenizer, Transformer]:
+def _read_backbone(folder: Path, legacy_weights: bool = False) -> tuple[Tokenizer, Transformer]:
     transformer = read_transformer(folder, legacy_weights)
-    return read_tokenizer(folder, transformer, max_length), transformer
+    return read_tokenizer(folder, transformer), transformer
 
 
 def _check_kind(folder: Path) -> None:
@@ -83,10 +82,7 @@ def _read_modules(folder: Path) -> list[tuple[str, Path]]:
     path = folder / MODULES
     if not path.is_file():
         return [("Transformer", folder)]
-    try:
-        modules = [(module["type"], PurePosixPath(module["path"])) for module in read_json(path)]
-    except (TypeError, KeyError) as error:
-        raise BadModel(f"{path} is no list of modules with type and path ({error}); save the model again") from None
+    modules = [(name, PurePosixPath(place)) for name, place in listed_modules(path)]
     for _, place in modules:
         if place.is_absolute() or ".." in place.parts:
             raise BadModel(f"{path} points to {place}, outside of the model folder")
@@ -106,26 +102,28 @@ def _kind(name: str, path: Path) -> str:
     return name.rpartition(".")[2]
 
 
-def _read_settings(settings: dict[str, Any], folder: Path) -> dict[str, Any]:
-    prompts = {name: text for name, text in (settings.get("prompts") or {}).items() if text is not None}
-    default = settings.get("default_prompt_name")
+def _read_settings(settings: dict[str, Any], path: Path, dimensions: int) -> dict[str, Any]:
+    prompts = _read_prompts(settings, path)
+    default = entry(settings, "default_prompt_name", str, path)
     if default is not None and default not in prompts:
         raise BadModel(
-            f"{folder / SETTINGS} has default_prompt_name {default!r}, but its prompts are "
-            f"{', '.join(prompts) or 'none'}"
+            f"{path} has default_prompt_name {default!r}, but its prompts are {', '.join(prompts) or 'none'}"
         )
     similarity = settings.get("similarity_fn_name") or "cosine"
     if similarity not in get_args(Similarity):
         raise BadModel(
-            f"{folder / SETTINGS} has similarity_fn_name {similarity!r}, but only "
-            f"{', '.join(get_args(Similarity))} are known"
+            f"{path} has similarity_fn_name {similarity!r}, but only {', '.join(get_args(Similarity))} are known"
         )
-    return {
-        "prompts": prompts,
-        "default_prompt_name": default,
-        "similarity": similarity,
-        "truncate_dim": settings.get("truncate_dim"),
-    }
+    size = entry(settings, "truncate_dim", int, path)
+    if size is not None and not 1 <= size <= dimensions:
+        raise BadModel(f"{path} has truncate_dim {size}, but the model gives 1 to {dimensions} dimensions")
+    return {"prompts": prompts, "default_prompt_name": default, "similarity": similarity, "truncate_dim": size}
+
+
+def _read_prompts(settings: dict[str, Any], path: Path) -> dict[str, str]:
+    stored = entry(settings, "prompts", dict, path) or {}
+    prompts = {name: entry(stored, name, str, path) for name in stored}
+    return {name: text for name, text in prompts.items() if text is not None}
 
 
 def _read_ranges(path: Path) -> FloatArray | None:
@@ -141,7 +139,7 @@ def _read_ranges(path: Path) -> FloatArray | None:
 def write(parts: Parts, folder: Path) -> None:
     """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
     with whole_folder(folder) as draft:
-        write_into(draft, parts, folder.name)
+        write_into(draft, parts, real(folder).name)
 
 
 def write_into(draft: Path, parts: Parts, name: str) -> None:

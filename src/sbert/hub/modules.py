@@ -11,8 +11,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from sbert.errors import BadModel
-from sbert.hub.files import read_object, write_json
-from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize
+from sbert.hub.files import entry, read_object, write_json
+from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize, input_size
 from sbert.nn.pooling import POOLINGS
 from sbert.types import Pooling
 
@@ -40,9 +40,9 @@ def read_pooling(folder: Path, hidden_size: int) -> tuple[tuple[Pooling, ...], b
 
 
 def _short_form(config: dict[str, Any], path: Path) -> tuple[Pooling, ...]:
-    stored = config["pooling_mode"]
-    names = [stored] if isinstance(stored, str) else list(stored)
-    if not names or any(name not in _SHORT for name in names):
+    stored = entry(config, "pooling_mode", str | list, path)
+    names = stored if isinstance(stored, list) else [stored]
+    if not names or any(name not in list(_SHORT) for name in names):  # a list, for not every name can be hashed
         raise BadModel(f"{path} asks for pooling {stored!r}, but only {', '.join(_SHORT)} are known")
     return tuple(_SHORT[name] for name in names)
 
@@ -77,10 +77,10 @@ def read_head(kind: str, folder: Path, size: int, legacy_weights: bool) -> nn.Mo
         head = _READ[kind](config, path)
     except KeyError as error:
         raise BadModel(f"{path} lacks {error}, which {kind} needs; save the model again") from None
-    if isinstance(head, Dense | LayerNorm):
-        expected = head.linear.in_features if isinstance(head, Dense) else head.norm.normalized_shape[0]
-        if expected != size:
-            raise BadModel(f"{path} takes vectors of {expected} dimensions, but the modules before it give {size}")
+    taken = input_size(head)
+    if taken not in (None, size):
+        raise BadModel(f"{path} takes vectors of {taken} dimensions, but the modules before it give {size}")
+    if taken is not None:
         _load_weights(head, folder, legacy_weights)
     return head.eval()
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sbert.errors import BadModel
 from sbert.hub.card import poly_card
-from sbert.hub.files import read_object, whole_folder, write_json
+from sbert.hub.files import read_object, real, whole_folder, write_json
 from sbert.hub.kind import POLY_FOLDER, versions
 from sbert.hub.layout import write_into
 from sbert.hub.modules import damaged
@@ -60,7 +60,7 @@ def _read_codes(path: Path, count: int, size: int) -> Tensor:
 def write_poly(documents: Parts, parts: PolyParts, folder: Path) -> None:
     """Save both whole or not at all; a model that is already there is replaced, any other folder is not."""
     with whole_folder(folder) as draft:
-        write_into(draft, documents, folder.name)
+        write_into(draft, documents, real(folder).name)
         place = draft / POLY_FOLDER
         place.mkdir()
         settings = {"num_codes": parts.num_codes, "codes": parts.kind, "towers": parts.towers}
@@ -70,4 +70,4 @@ def write_poly(documents: Parts, parts: PolyParts, folder: Path) -> None:
         if parts.queries is not None:
             (place / _QUERIES).mkdir()
             write_transformer(parts.queries, place / _QUERIES)
-        (draft / "README.md").write_text(poly_card(documents, parts, folder.name), encoding="utf-8")
+        (draft / "README.md").write_text(poly_card(documents, parts, real(folder).name), encoding="utf-8")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tokenizers
 
-from sbert.errors import BadModel
-from sbert.hub.files import read_object, write_json
+from sbert.errors import BadInput, BadModel
+from sbert.hub.files import entry, read_object, write_json
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -27,27 +28,35 @@ _ROLES = {
 }
 
 
-def read_tokenizer(
-    folder: Path, transformer: Transformer, max_length: int | None = None, task: str = "feature-extraction"
-) -> Tokenizer:
-    """The tokenizer in ``folder``, cutting at ``max_length`` or the folder's own number, never past the positions."""
-    stored = sentence_config(folder, task)
+def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
+    """The tokenizer in ``folder``, cutting at the folder's own number of tokens, never past the positions."""
+    stored = _sentence_config(folder, task)
     backend = _read_backend(folder)
     embeddings = transformer.facts.vocabulary_size
     if (largest := max(backend.get_vocab().values(), default=0)) >= embeddings:
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
-    published = read_object(folder / "tokenizer_config.json", optional=True)
-    positions = transformer.facts.max_length
-    length = max_length or stored.get("max_seq_length") or published.get("model_max_length") or positions
-    types = "token_type_ids" in published.get("model_input_names", ["token_type_ids"])
-    return Tokenizer(backend, int(min(length, positions)), bool(stored.get("do_lower_case")), types)
+    path = folder / "tokenizer_config.json"
+    published = read_object(path, optional=True)
+    said = (stored.get("max_seq_length"), entry(published, "model_max_length", int | float, path))
+    length = min(next((length for length in said if length is not None), math.inf), transformer.facts.max_length)
+    inputs = entry(published, "model_input_names", list, path)
+    types = inputs is None or "token_type_ids" in inputs
+    try:
+        return Tokenizer(backend, int(length), bool(stored.get("do_lower_case")), types)
+    except BadInput as error:  # which would blame the caller
+        raise BadModel(
+            f"the files in {folder} say to cut texts at {length} tokens ({error}); repair their max_seq_length"
+        ) from None
 
 
-def sentence_config(folder: Path, task: str = "feature-extraction") -> dict[str, Any]:
+def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
     """What sentence-transformers notes about the transformer in ``folder``, which must be there for this task."""
     found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
     path = next(found, None)
-    config = read_object(path) if path else {}
+    if path is None:
+        return {}
+    config = read_object(path)
+    entry(config, "max_seq_length", int, path)
     if (stored := config.get("transformer_task", task)) != task:
         raise BadModel(f"{path} has transformer_task {stored!r}, but only {task!r} fits this kind of model")
     return config

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import zlib
 from array import array
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -14,17 +15,20 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from sbert.errors import BadInput, BadModel
+from sbert.errors import BadInput, BadModel, check_count
 from sbert.hub.files import read_object, whole_folder, write_json
-from sbert.hub.kind import WORDS, kind_of, versions, way_to_load
+from sbert.hub.kind import WORDS, fullest_kind, versions, way_to_load
 from sbert.hub.modules import damaged
 from sbert.hub.parts import WordParts
 from sbert.nn.pooling import POOLINGS
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import WordTokenizer
+from sbert.types import FloatArray
 
 _VOCABULARY, _VECTORS = "vocab.txt.gz", "vectors_f16.npy"
 _WORDS, _WEIGHTS, _CONFIG = "words.txt", "model.safetensors", "config.json"
+
+_NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # cut short, something else, changed inside
 
 
 def read_vectors(
@@ -39,8 +43,8 @@ def read_vectors(
         without: words to leave out.
     """
     place = Path(path).expanduser()
-    if max_words is not None and max_words < 1:
-        raise BadInput(f"max_words is {max_words}, but must be at least 1")
+    if max_words is not None:
+        check_count("max_words", max_words)
     if place.is_dir():
         return _read_folder(place, max_words, without)
     if not place.is_file():
@@ -52,8 +56,8 @@ def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) 
     for name in (_VOCABULARY, _VECTORS):
         if not (folder / name).is_file():
             raise BadInput(f"{folder / name} is missing; a folder of word vectors has {_VOCABULARY} and {_VECTORS}")
-    vectors = np.load(folder / _VECTORS, mmap_mode="r")
-    words = gzip.decompress((folder / _VOCABULARY).read_bytes()).decode().rstrip("\n").split("\n")
+    vectors = _read_table(folder / _VECTORS)
+    words = _read_vocabulary(folder / _VOCABULARY)
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise BadInput(
             f"{folder} has {len(words)} words and vectors of shape {vectors.shape}, but needs one vector a word"
@@ -62,6 +66,23 @@ def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) 
     table = torch.zeros(len(kept) + 1, vectors.shape[1], dtype=torch.float16)
     table.numpy()[1:] = vectors[kept]
     return [words[row] for row in kept], table
+
+
+def _read_table(path: Path) -> FloatArray:
+    try:
+        vectors: FloatArray = np.load(path, mmap_mode="r")
+    except (OSError, EOFError, ValueError):  # whose own words advise to load pickles, which can hide code
+        raise BadInput(f"{path} is no whole file of numpy's, or no table of numbers; download it again") from None
+    return vectors
+
+
+def _read_vocabulary(path: Path) -> list[str]:
+    try:
+        return gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n")
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8; convert the file") from None
+    except _NOT_GZIP as error:
+        raise BadInput(f"{path} is no whole gzip file ({error}); download it again") from None
 
 
 def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
@@ -95,9 +116,9 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
                     line = raw.decode().strip(" \r\n")
                 except UnicodeDecodeError:
                     raise BadInput(f"{where}, is not UTF-8; convert the file, or remove the line") from None
-                if not (number == 1 and _is_header(line)):
+                if line and not (number == 1 and _is_header(line)):
                     yield where, line
-        except (EOFError, gzip.BadGzipFile) as error:
+        except _NOT_GZIP as error:
             raise BadInput(f"{path} is no whole gzip file ({error}); download it again") from None
 
 
@@ -131,7 +152,7 @@ def _is_number(value: str) -> bool:
 
 def read_words(folder: Path) -> WordParts:
     """The word-level encoder in ``folder``."""
-    kind = kind_of(folder) or "bare encoder"
+    kind = fullest_kind(folder) or "bare encoder"
     if kind != WORDS:
         raise BadModel(f"{folder} holds a {kind}, but a {WORDS} is expected; {way_to_load(kind)}")
     config = read_object(folder / _CONFIG)

@@ -1,1 +1,1 @@
-"""WHAT THE USER HOLDS: models from texts to vectors."""
+"""WHAT THE USER HOLDS: models from texts to vectors, and from pairs of texts to scores."""

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, get_args, overload
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_option
+from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_count, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best, check_numbers, finish, merge_windows
+from sbert.models.finish import best, check_dimensions, check_numbers, finish, merge_windows
 from sbert.models.run import best_device, run
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
-from sbert.nn.pooling import POOLINGS, pool
+from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.quantize import ranges_of
 from sbert.text import Tokens, check_texts
-from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Similarity
+from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Role, Similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -65,17 +65,18 @@ class BiEncoder(nn.Module):
         truncate_dim: int | None = None,
     ) -> None:
         super().__init__()
-        self.pooling: tuple[Pooling, ...] = (pooling,) if isinstance(pooling, str) else tuple(pooling)
-        for mode in self.pooling:
-            check_option("pooling", mode, POOLINGS)
-        check_option("similarity", similarity, similarity_.SIMILARITIES)
+        self.pooling = as_poolings(pooling)
+        check_option("similarity", similarity, get_args(Similarity))
         self.tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)
+        heads_.check_sizes(heads, self._pooled_dimension)
         self.include_prompt = include_prompt
         self.prompts = dict(prompts or {})
         self.default_prompt_name = default_prompt_name
         self.similarity_fn_name = similarity
+        if truncate_dim is not None:
+            check_dimensions(truncate_dim, self._full_dimension)
         self.truncate_dim = truncate_dim
         self.ranges: FloatArray | None = None
         self.reference: hub.Reference | None = None
@@ -115,7 +116,7 @@ class BiEncoder(nn.Module):
             prompts=parts.prompts,
             default_prompt_name=parts.default_prompt_name,
             similarity=parts.similarity,
-            truncate_dim=truncate_dim or parts.truncate_dim,
+            truncate_dim=parts.truncate_dim if truncate_dim is None else truncate_dim,
         )
         model.ranges, model.reference = parts.ranges, parts.reference
         if max_seq_length is not None:
@@ -133,11 +134,15 @@ class BiEncoder(nn.Module):
     @property
     def embedding_dimension(self) -> int:
         """D, the size of a vector from :meth:`encode`."""
-        return min(self._full_dimension, self.truncate_dim or self._full_dimension)
+        return self._full_dimension if self.truncate_dim is None else self.truncate_dim
 
     @property
     def _full_dimension(self) -> int:
-        return heads_.output_size(self.heads, len(self.pooling) * self.transformer.facts.hidden_size)
+        return heads_.output_size(self.heads, self._pooled_dimension)
+
+    @property
+    def _pooled_dimension(self) -> int:
+        return len(self.pooling) * self.transformer.facts.hidden_size
 
     @property
     def max_seq_length(self) -> int:
@@ -151,6 +156,10 @@ class BiEncoder(nn.Module):
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """What is embedded of a row's texts in training: each by itself."""
         return columns
+
+    def prompt_for(self, task: Role | None = None) -> str:
+        """What is put before a query, a document or any other text where no prompt is asked for."""
+        return self._prompt(task if task in self.prompts else None, None)
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
         """The first of the three steps: texts -> token ids."""
@@ -251,10 +260,13 @@ class BiEncoder(nn.Module):
         range(0, 3) (3, 384)
         range(3, 5) (2, 384)
         """
-        if window < 1:
-            raise BadInput(f"window is {window}, but must be at least 1")
-        texts = iter([sentences] if isinstance(sentences, str) else sentences)
+        check_count("window", window)
         options = {"batch_tokens": 1024, **options}
+        quietly: EncodeOptions = {**options, "show_progress_bar": False}
+        self.encode([], **quietly)  # so that a wrong option is an error now, not at the first window
+        return self._windows(iter([sentences] if isinstance(sentences, str) else sentences), window, options)
+
+    def _windows(self, texts: Iterator[str], window: int, options: EncodeOptions) -> Iterator[tuple[range, Array]]:
         start = 0
         while part := list(islice(texts, window)):
             yield range(start, start + len(part)), self.encode(part, **options)
@@ -356,9 +368,9 @@ class BiEncoder(nn.Module):
             raise BadOption("prompt_name", name, sorted(self.prompts))
         return self.prompts[name]
 
-    def _for_task(self, task: str, options: EncodeOptions) -> EncodeOptions:
+    def _for_task(self, task: Role, options: EncodeOptions) -> EncodeOptions:
         named = options.get("prompt_name") is not None or options.get("prompt") is not None
-        return options if named or task not in self.prompts else {**options, "prompt_name": task}
+        return options if named else {**options, "prompt": self.prompt_for(task)}
 
 
 def _tensor(vectors: Array | Tensor) -> Tensor:

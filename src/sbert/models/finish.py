@@ -40,6 +40,13 @@ def merge_windows(vectors: FloatArray, tokens: Tokens, unit_length: bool) -> Flo
     return normalize(merged) if unit_length else merged.astype(np.float32)
 
 
+def check_dimensions(truncate_dim: int, size: int) -> None:
+    """Refuse to keep more dimensions than there are."""
+    check_count("truncate_dim", truncate_dim)
+    if truncate_dim > size:
+        raise BadInput(f"truncate_dim is {truncate_dim}, but the model gives 1 to {size} dimensions; ask for fewer")
+
+
 def finish(
     vectors: FloatArray,
     truncate_dim: int | None,
@@ -49,8 +56,7 @@ def finish(
 ) -> Array:
     """(N, D) float32 -> (N, D') in the precision asked for."""
     if truncate_dim is not None:
-        if not 1 <= truncate_dim <= vectors.shape[1]:
-            raise BadInput(f"truncate_dim is {truncate_dim}, but the model gives 1 to {vectors.shape[1]} dimensions")
+        check_dimensions(truncate_dim, vectors.shape[1])
         vectors = vectors[:, :truncate_dim]
     if normalize_embeddings:
         vectors = normalize(vectors)

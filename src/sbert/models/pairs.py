@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from sbert.errors import BadInput
+from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
 from sbert.nn.similarity import pairwise
 from sbert.text import Tokens, Truncation
-from sbert.types import FloatArray, Output
+from sbert.types import FloatArray, Output, Role
 
 
 def score_pairs(
@@ -40,8 +41,7 @@ def score_pairs(
 def truncation(model: Model, windows: Iterable[Sequence[Sequence[str]]]) -> Truncation:
     """What is lost of pairs that come window by window, in one account; tokenises them, no more."""
     columns = (list(zip(*window, strict=True)) for window in windows)
-    tokenize: Callable[[Any], Tokens] = model.tokenize  # of texts or of pairs, as items are
-    parts = [tokenize(items).truncation for texts in columns for items in model.items(texts)]
+    parts = [tokens.truncation for texts in columns for tokens in _as_scored(model, texts)]
     return Truncation(
         texts=sum(part.texts for part in parts),
         truncated=sum(part.truncated for part in parts),
@@ -51,6 +51,20 @@ def truncation(model: Model, windows: Iterable[Sequence[Sequence[str]]]) -> Trun
         longest=max((part.longest for part in parts), default=0),
         unit=parts[0].unit if parts else "pairs",
     )
+
+
+def _as_scored(model: Model, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
+    """What :func:`score_pairs` reads of each column, or of each with the first: prompts take room, too."""
+    if isinstance(model, PolyEncoder):
+        roles: tuple[Role, ...] = ("query", "document")
+        for role, texts in zip(roles, columns, strict=True):
+            yield model.documents.tokenize(texts, model.documents.prompt_for(role))
+    elif isinstance(model, BiEncoder):
+        for texts in columns:
+            yield model.tokenize(texts, model.prompt_for())
+    else:
+        tokenize: Callable[[Any], Tokens] = model.tokenize  # of texts or of pairs, as items are
+        yield from map(tokenize, model.items(columns))
 
 
 def scale_of(model: Model, output: Output = "score") -> str:

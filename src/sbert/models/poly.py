@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sbert import hub
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_count, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.finish import best, check_numbers
@@ -25,7 +25,7 @@ from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import MIN_ROWS, Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts, lay
-from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, Role, Towers
+from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Role, Towers
 
 SEED = 42
 """Of new codes."""
@@ -67,8 +67,7 @@ class PolyEncoder(nn.Module):
     ) -> None:
         super().__init__()
         check_option("codes", codes, get_args(Codes))
-        if num_codes < 1:
-            raise BadInput(f"num_codes is {num_codes}, but a query needs at least one code")
+        check_count("num_codes", num_codes)
         self.documents = documents
         self.num_codes = num_codes
         self.tower = queries
@@ -202,9 +201,9 @@ class PolyEncoder(nn.Module):
             on_truncate: what to do about queries longer than the model reads: ``warn`` in one line, ``raise`` or
                 ``ignore``.
         """
-        check_option("on_truncate", on_truncate, ("warn", "raise", "ignore"))
+        check_option("on_truncate", on_truncate, get_args(OnTruncateWhole))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
-        tokens = self.documents.tokenize(texts, self._prompt)
+        tokens = self.documents.tokenize(texts, self.documents.prompt_for("query"))
         tokens.truncation.report(on_truncate)
         size = self._transformer.facts.hidden_size
         codes = np.empty((len(texts), self.num_codes, size), np.float32)
@@ -290,12 +289,6 @@ class PolyEncoder(nn.Module):
         learned = None if self.codes is None else self.codes.detach()
         parts = hub.PolyParts(self.num_codes, learned, self.tower)
         hub.write_poly(self.documents.parts(), parts, Path(folder))
-
-    @property
-    def _prompt(self) -> str:
-        prompts, default = self.documents.prompts, self.documents.default_prompt_name
-        name = "query" if "query" in prompts else default
-        return "" if name is None else prompts[name]
 
 
 def _by_dot_product(model: BiEncoder) -> BiEncoder:

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from sbert.errors import check_count
 from sbert.models.progress import Progress
 from sbert.text import Tokens, batches
 from sbert.types import Batch, IntArray
@@ -81,7 +82,8 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 def _budget(total: int, batch_tokens: int, threads: int) -> int:
     """A token budget that gives every core equally many batches, so that none waits long for the last one."""
-    if threads == 1 or batch_tokens < 1:  # which is refused further on
+    check_count("batch_tokens", batch_tokens)  # here first: none can be shared out
+    if threads == 1:
         return batch_tokens
     rounds = max(1, math.ceil(total / (batch_tokens * threads)))
     return min(batch_tokens, max(_SMALLEST_SHARE, math.ceil(total / (rounds * threads))))

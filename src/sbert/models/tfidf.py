@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sbert.errors import BadInput, check_option
-from sbert.text import ON_TRUNCATE, check_texts, split_words
+from sbert.text import check_texts, split_words
 from sbert.types import FloatArray, OnTruncate
 
 Unit = Literal["word", "bigram"]
@@ -54,7 +54,7 @@ class TfIdf:
 
     def encode(self, sentences: str | Iterable[str], *, on_truncate: OnTruncate = "warn") -> FloatArray:
         """Vectors of texts: (N, D), or (D,) for a single string. Nothing is ever truncated."""
-        check_option("on_truncate", on_truncate, ON_TRUNCATE)
+        check_option("on_truncate", on_truncate, get_args(OnTruncate))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         if not texts:
             return np.empty((0, self.embedding_dimension), np.float32)

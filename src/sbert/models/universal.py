@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import get_args
 
 from sbert.errors import BadInput, ModelNotFound, check_option
 from sbert.models.run import thread_count
-from sbert.text import ON_TRUNCATE, check_texts
+from sbert.text import check_texts
 from sbert.types import FloatArray, OnTruncate
 
 
@@ -30,7 +31,7 @@ class UniversalSentenceEncoder:
 
     def encode(self, sentences: str | Iterable[str], *, on_truncate: OnTruncate = "warn") -> FloatArray:
         """Vectors of texts: (N, 512), or (512,) for a single string. Nothing is ever truncated."""
-        check_option("on_truncate", on_truncate, ON_TRUNCATE)
+        check_option("on_truncate", on_truncate, get_args(OnTruncate))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         try:
             vectors: FloatArray = self._model.encode(texts)

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput
 from sbert.models.finish import check_numbers, merge_windows, normalize
 from sbert.models.run import best_device, run
-from sbert.nn.pooling import POOLINGS, pool
+from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import Tokens, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
@@ -45,9 +45,7 @@ class WordEncoder(nn.Module):
         pooling: Pooling | Sequence[Pooling] = "mean",
     ) -> None:
         super().__init__()
-        self.pooling: tuple[Pooling, ...] = (pooling,) if isinstance(pooling, str) else tuple(pooling)
-        for mode in self.pooling:
-            check_option("pooling", mode, POOLINGS)
+        self.pooling = as_poolings(pooling)
         rows = embeddings.table.num_embeddings
         if rows != len(tokenizer) + 1:
             raise BadInput(f"got {len(tokenizer)} words and {rows} vectors, but needs one a word, and a zero before")

@@ -1,7 +1,8 @@
 """Attention over texts that lie end to end in one row. Knows tensors only.
 
-Nothing is padded and nothing masked: texts of equal length form one plain ``(texts, heads, length, size)``
-attention. A text's result then depends on the text alone, to the bit, whatever else is in the batch.
+Nothing is padded: texts of equal length form one plain ``(texts, heads, length, size)`` attention. Masked is only
+what lies outside of a window, or behind a text that is read on. A text's result then depends on the text alone, to the
+bit, whatever else is in the batch.
 """
 
 from __future__ import annotations
@@ -42,9 +43,11 @@ def attend(
         asking: how the queries do, where not every token has one.
         scale: of the dot products; one over the root of the size unless given.
         dropout: share of the attention weights to drop, in training.
-        window: tokens further apart than this do not see each other.
+        window: tokens this far apart, or further, do not see each other; texts are then never read on.
     """
     tokens = sum(group.texts * group.length for group in groups)
+    if window is not None:
+        key, value = key[:tokens], value[:tokens]
     read = texts if len(key) == tokens else _on
     pieces = []
     asked = (texts(query, asking or groups), read(key, groups), read(value, groups))

@@ -1,7 +1,7 @@
 """BERT's encoder, which RoBERTa, XLM-R, CamemBERT and ELECTRA share, over a packed batch. Knows tensors only.
 
 Any transformers model can be packed (see :mod:`sbert.nn.foreign`), but importing that library takes longer than
-everything else from a cold start to the first vector. These hundred lines spare it for the models most people use.
+everything else from a cold start to the first vector. This file spares it for the models most people use.
 """
 
 from __future__ import annotations

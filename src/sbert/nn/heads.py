@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from sbert.errors import check_option
+from sbert.errors import BadInput, check_option
 from sbert.nn.transformer import MIN_ROWS
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
@@ -76,6 +76,30 @@ def apply(heads: Iterable[nn.Module], x: Tensor) -> Tensor:
     for head in heads:
         x = head(x)
     return x[:rows]
+
+
+def check_sizes(heads: Iterable[nn.Module], size: int) -> None:
+    """Raise where one of ``heads`` takes vectors of another size than those before it give, beginning with ``size``.
+
+    >>> check_sizes([Dense(384, 128), LayerNorm(384)], 384)
+    Traceback (most recent call last):
+    sbert.errors.BadInput: LayerNorm takes vectors of 384 dimensions, but what is before it gives 128; make them fit
+    """
+    for head in heads:
+        taken = input_size(head)
+        if taken not in (None, size):
+            name = type(head).__name__
+            raise BadInput(
+                f"{name} takes vectors of {taken} dimensions, but what is before it gives {size}; make them fit"
+            )
+        size = output_size([head], size)
+
+
+def input_size(head: nn.Module) -> int | None:
+    """The size of the vectors that a head takes; None where it takes any."""
+    if isinstance(head, Dense):
+        return head.linear.in_features
+    return head.norm.normalized_shape[0] if isinstance(head, LayerNorm) else None
 
 
 def output_size(heads: Iterable[nn.Module], size: int) -> int:

@@ -8,10 +8,25 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from sbert.errors import BadInput, check_option
 from sbert.types import Group, Pooling
 
 # The order in which several poolings are concatenated when a model folder does not say otherwise.
 POOLINGS: tuple[Pooling, ...] = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
+
+
+def as_poolings(pooling: Pooling | Sequence[Pooling]) -> tuple[Pooling, ...]:
+    """One or several poolings, every one of them known.
+
+    >>> as_poolings("mean")
+    ('mean',)
+    """
+    modes: tuple[Pooling, ...] = (pooling,) if isinstance(pooling, str) else tuple(pooling)
+    if not modes:
+        raise BadInput(f"pooling is empty, but a text needs a vector; name one or several of {', '.join(POOLINGS)}")
+    for mode in modes:
+        check_option("pooling", mode, POOLINGS)
+    return modes
 
 
 def pool(hidden: Tensor, groups: Sequence[Group], modes: Sequence[Pooling], skip: int = 0) -> Tensor:

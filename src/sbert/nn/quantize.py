@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 
 from sbert.errors import NotCalibrated, check_option
 from sbert.types import Array, FloatArray, Precision
-
-PRECISIONS: tuple[Precision, ...] = ("float32", "float16", "int8", "uint8", "binary", "ubinary")
 
 
 def ranges_of(vectors: FloatArray) -> FloatArray:
@@ -24,7 +24,7 @@ def quantize(vectors: FloatArray, precision: Precision, ranges: FloatArray | Non
     >>> quantize(np.array([[-0.5, 0.2, 0.1, -1, 1, 1, -1, 1]], np.float32), "ubinary")
     array([[109]], dtype=uint8)
     """
-    check_option("precision", precision, PRECISIONS)
+    check_option("precision", precision, get_args(Precision))
     if precision in ("float32", "float16"):
         return vectors.astype(precision, copy=False)
     if precision in ("binary", "ubinary"):
@@ -39,6 +39,11 @@ def _steps(vectors: FloatArray, precision: Precision, ranges: FloatArray | None)
         raise NotCalibrated(
             f"precision {precision!r} needs the model's value ranges, which have not been calibrated; "
             "call model.calibrate(texts) once on a sample of your corpus, or ask for float16 or binary"
+        )
+    if ranges.shape[-1] < vectors.shape[-1]:
+        raise NotCalibrated(
+            f"the model's value ranges were calibrated on {ranges.shape[-1]} dimensions, but the vectors have "
+            f"{vectors.shape[-1]}; call model.calibrate(texts) with this truncate_dim, or ask for fewer"
         )
     low, high = ranges[:, : vectors.shape[-1]]
     width = (high - low) / 255

@@ -11,8 +11,6 @@ from torch.nn import functional as F
 from sbert.errors import BadInput
 from sbert.types import Similarity
 
-SIMILARITIES: tuple[Similarity, ...] = ("cosine", "dot", "euclidean", "manhattan")
-
 
 def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
     """(N, D), (M, D) -> (N, M). Distances come out negative, so that nearer is higher.

@@ -1,4 +1,4 @@
-"""Vectors in, hits out. Knows arrays only: no model, no strings, no files."""
+"""VECTORS -> HITS: exact search over arrays, and Searcher, which knows models only by what they can do. No files."""
 
 from sbert.search.exact import most_similar_pairs, semantic_search
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from typing import Protocol, runtime_checkable
@@ -194,7 +194,7 @@ class Searcher:
         if len(ids) != texts:
             raise BadInput(f"got {len(ids)} ids for {texts} texts, but each text needs one")
         for row, name in enumerate(ids):
-            if not isinstance(name, Hashable):
+            if not isinstance(name, int | str | np.integer):
                 raise BadInput(f"the id of row {row} is {name!r}, but must be a number or a text")
         twice = next((name for name, count in Counter(ids).items() if count > 1 or name in self._known), None)
         if twice is not None:

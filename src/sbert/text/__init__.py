@@ -1,11 +1,10 @@
 """STRINGS -> BATCH: token ids, an account of what did not fit, and batches by token budget."""
 
 from sbert.text.batching import batches, lay, plan
-from sbert.text.tokenizer import ON_TRUNCATE, Tokenizer, Tokens, Truncation, check_pairs, check_texts
+from sbert.text.tokenizer import Tokenizer, Tokens, Truncation, check_pairs, check_texts
 from sbert.text.words import WordTokenizer, split_words
 
 __all__ = [
-    "ON_TRUNCATE",
     "Tokenizer",
     "Tokens",
     "Truncation",

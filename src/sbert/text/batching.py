@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import check_count
 from sbert.text.tokenizer import Tokens
 from sbert.types import Batch, IntArray
 
@@ -20,8 +20,9 @@ def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) ->
     >>> [rows.tolist() for rows in plan(np.array([3, 9, 3, 4]), batch_tokens=8)]
     [[1], [3, 0], [2]]
     """
-    if batch_tokens < 1 or (batch_size is not None and batch_size < 1):
-        raise BadInput(f"batch_tokens is {batch_tokens} and batch_size {batch_size}, but both must be at least 1")
+    check_count("batch_tokens", batch_tokens)
+    if batch_size is not None:
+        check_count("batch_size", batch_size)
     order = np.argsort(-lengths, kind="stable")
     ends = np.cumsum(lengths[order])
     start = 0

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import tokenizers
@@ -17,11 +17,10 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.normalizers import Sequence as NormalizerSequence
 
 from sbert.errors import BadInput, TextTooLong, check_option
-from sbert.types import IntArray, OnTruncate, Role
+from sbert.types import IntArray, OnTruncate, OnTruncateWhole, Role
 
 logger = logging.getLogger(__name__)
 
-ON_TRUNCATE: tuple[OnTruncate, ...] = ("warn", "raise", "ignore", "chunk")
 # Encodings carry offsets and masks we do not need; tokenising in slices keeps only a few of them alive.
 _SLICE = 4096
 
@@ -47,7 +46,7 @@ class Truncation:
 
     def report(self, on_truncate: OnTruncate) -> None:
         """Never silent: warn in one line or raise, unless the caller chose to ignore or, texts only, to chunk."""
-        choices = ON_TRUNCATE if self.unit == "texts" else ON_TRUNCATE[:-1]
+        choices = get_args(OnTruncate if self.unit == "texts" else OnTruncateWhole)
         check_option("on_truncate", on_truncate, choices)
         if self.truncated and on_truncate == "raise":
             way_out = "'chunk' or 'warn'" if "chunk" in choices else "'warn'"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, check_count
 from sbert.text.batching import lay
 from sbert.text.tokenizer import Tokens, Truncation
 from sbert.types import IntArray
@@ -57,8 +57,7 @@ class WordTokenizer:
     """
 
     def __init__(self, words: Iterable[str], max_length: int = MAX_LENGTH, lower_case: bool = True) -> None:
-        if max_length < 1:
-            raise BadInput(f"max_length is {max_length}, but a text must keep at least 1 word")
+        check_count("max_length", max_length)
         self.max_length = max_length
         self.lower_case = lower_case
         self._numbers: dict[str, int] = {}
