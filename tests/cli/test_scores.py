@@ -111,6 +111,37 @@ def test_every_format_holds_the_same(folder, cross, monkeypatch, window):
     assert sorted(os.listdir()) == ["a.csv", "a.jsonl", "a.parquet", "a.tsv", "쌍.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([1, 0.75], [1.0, 0.75]),
+        ([None, "나중에"], [None, "나중에"]),
+        ([[], [0.5]], [[], [0.5]]),
+        ([{"길이": 1}, {"넓이": 2}], [{"길이": 1, "넓이": None}, {"길이": None, "넓이": 2}]),
+    ],
+)
+def test_a_type_that_shows_late_changes_no_value(folder, cross, classes, monkeypatch, values, kept):
+    monkeypatch.setattr(predict_verb, "_WINDOW", 1)
+    rows = [{"text": "비", "text2": "눈", "값": value} for value in values]
+    Path("값.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for model in (cross, classes):
+        sbert("predict", model, "값.jsonl", "-o", "a.parquet")
+        assert pq.read_table("a.parquet")["값"].to_pylist() == kept
+
+
+@pytest.mark.parametrize("values", [[1, "하나"], [True, 1], [2**60 + 1, 0.5], [2**70], [{}]])
+def test_types_that_no_column_holds_are_refused_before_the_work(folder, cross, bi, monkeypatch, values):
+    monkeypatch.setattr(predict_verb, "_WINDOW", 1)
+    monkeypatch.setattr(predict_verb, "_write", None)
+    monkeypatch.setattr(BiEncoder, "encode", None)
+    rows = [{"text": "비", "text2": "눈", "값": value} for value in values]
+    Path("값.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for verb in (["predict", cross, "값.jsonl"], ["encode", "값.jsonl", "-m", bi]):
+        line = failure(*verb, "-o", "a.parquet")
+        assert line.startswith("error: the fields make no table (")
+        assert line.endswith("), but parquet needs one; write .jsonl instead\n")
+
+
 def test_classes_have_their_names(folder, classes):
     summary = json.loads(
         sbert("predict", classes, "쌍.jsonl", "-o", "a.jsonl", "--output", "probability", "--json").stdout

@@ -47,7 +47,7 @@ def encode(
     if beside and "embedding" in rows.columns:
         raise BadInput(f"{source} has a field 'embedding' already; rename it, or write .npy")
     if out.suffix.lower() == ".parquet":
-        rows.table()  # fields that make no table are an error now, not after the work
+        files.check_parquet(rows.table().schema)  # fields that make no table are an error now, not after the work
 
     from sbert.models.bi import BiEncoder
 

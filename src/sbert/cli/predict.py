@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
@@ -15,6 +16,9 @@ from sbert.cli.options import AnyModel, Columns, Json, check_value, names
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sbert.data.files import Record
     from sbert.data.rows import Rows
     from sbert.models.load import Model
     from sbert.types import OnTruncate, Output
@@ -54,8 +58,9 @@ def predict(
     wanted = cast("Output", as_)
     result = _result(scorer, _scale(scorer, wanted), rows)
     _check_texts(scorer, rows, out, cast("OnTruncate", on_truncate))
+    types = tables.types_of(out, lambda: _unscored(rows, result))
     start = time.perf_counter()
-    _write(scorer, rows, result, out, wanted)
+    _write(scorer, rows, result, out, wanted, types)
     _report(rows, result, out, time.perf_counter() - start, json)
 
 
@@ -116,12 +121,18 @@ def _result(model: Model, scale: str, rows: Rows) -> _Result:
     return result
 
 
-def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output) -> None:
+def _unscored(rows: Rows, result: _Result) -> Iterator[list[Record]]:
+    """What will be written, but for the numbers."""
+    blank, like = dict.fromkeys(rows.fields), result.of([0.0] * len(result.labels) if len(result.labels) > 1 else 0.0)
+    return ([blank | row.fields | like for row in window] for window in rows.windows(_WINDOW))
+
+
+def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output, types: pa.Schema | None) -> None:
     from sbert.models.pairs import score_pairs
     from sbert.models.progress import Progress
 
     blank = dict.fromkeys(rows.fields)
-    with tables.table(out) as write, Progress(rows.count, "pairs", show=True) as progress:
+    with tables.table(out, types) as write, Progress(rows.count, "pairs", show=True) as progress:
         for window in rows.windows(_WINDOW):
             values = output.numbers(score_pairs(model, [row.texts for row in window], wanted))
             write([blank | row.fields | result.of(value) for row, value in zip(window, values, strict=True)])
