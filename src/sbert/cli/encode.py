@@ -41,7 +41,7 @@ def encode(
     json: Json = False,
 ) -> None:
     """Embed every text of a file; row i of the output belongs to row i of the input."""
-    _check(out, precision, on_truncate, calibrate)
+    _check(source, out, precision, on_truncate, calibrate)
     rows = files.read(source, column, kind)
     beside = out.suffix.lower() != ".npy"
     if beside and "embedding" in rows.columns:
@@ -68,7 +68,7 @@ def encode(
     _report(out, vectors, seconds, json)
 
 
-def _check(out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
+def _check(source: str, out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
     from sbert.types import OnTruncate, Precision
 
     check_value("--precision", precision, get_args(Precision))
@@ -77,6 +77,7 @@ def _check(out: Path, precision: str, on_truncate: str, calibrate: bool) -> None
         raise BadInput(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, output.VECTOR_SUFFIXES)
+        output.check_other(out, source)
 
 
 def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calibrate: bool) -> Array:
