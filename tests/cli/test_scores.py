@@ -213,7 +213,7 @@ def test_what_the_output_cannot_hold(folder, cross):
     assert "줄.jsonl, line 2: a text has a tab or a line break" in failure("predict", cross, "줄.jsonl", "-o", "a.tsv")
     sbert("predict", cross, "줄.jsonl", "-o", "a.csv")
     assert table("a.csv")[1]["text"] == "하나\n둘"
-    assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy")
+    assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy", code=2)
     assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor", code=2)
     assert "--on-truncate is 'chunk'" in failure("predict", cross, "줄.jsonl", "--on-truncate", "chunk", code=2)
     assert not Path("a.tsv").exists()
@@ -309,7 +309,9 @@ def test_single_texts_are_paired_with_their_nearest(corpus, cross, bi):
 
 def test_triples_are_labelled_for_margins(folder, cross):
     Path("셋.tsv").write_text("anchor\tpositive\tnegative\n비\t눈\t해\nA\tB\t고양이\n", "utf-8")
-    assert "must end in .jsonl, .parquet" in failure("distill", cross, "셋.tsv", "-o", "은.tsv")
+    assert "whose scores are a list, but .tsv has no lists; write .jsonl or .parquet" in failure(
+        "distill", cross, "셋.tsv", "-o", "은.tsv"
+    )
     for name in ("은.jsonl", "은.parquet"):
         sbert("distill", cross, "셋.tsv", "-o", name)
         columns = read(name)

@@ -250,10 +250,8 @@ def test_info_of_a_cross_encoder(tiny_classifier):
     ("arguments", "message"),
     [
         (["encode", "없음.txt", "-o", "a.npy"], "no file '없음.txt'"),
-        (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
         (["encode", "문장.txt", "-o", "없음/a.npy"], "No such file or directory"),
         (["encode", "문장.txt", "-o", "a.npy", "--column", "제목"], "'text'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
         (["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", "99"], "1 to 32 dimensions"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "999"], "128 positions"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "8", "--on-truncate", "raise"], "truncated at 8"),
@@ -263,8 +261,6 @@ def test_info_of_a_cross_encoder(tiny_classifier):
         (["similarity", "긴 글 " * 100], "긴 글…' alone, which is no file"),
         (["similarity", "없음.jsonl.gz"], "no file '없음.jsonl.gz'"),
         (["similarity", "없음", "--format", "txt"], "no file '없음'"),
-        (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),
-        (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
         (["search", "없음.txt", "무엇"], "no file '없음.txt'"),
         (["pairs", "없음.txt"], "no file '없음.txt'"),
     ],
@@ -281,11 +277,15 @@ def test_a_failure_is_one_line_and_leaves_nothing(file, model, arguments, messag
         (["encode", "문장.txt", "-o", "a.npy", "--precision", "flot32"], "did you mean 'float32'?"),
         (["encode", "문장.txt", "-o", "a.npy", "--on-truncate", "cut"], "'warn', 'raise', 'ignore', 'chunk'"),
         (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'parquet'"),
+        (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
+        (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
+        (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),
+        (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
         (["similarity", "문장.txt", "--measure", "cosin"], "did you mean 'cosine'?"),
         (["search", "문장.txt", "무엇", "--format", "xml"], "--format is 'xml'"),
     ],
 )
-def test_a_value_that_does_not_exist_is_wrong_usage(file, model, arguments, message):
+def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, arguments, message):
     assert message in failure(*arguments, "-m", model, code=2)
     assert os.listdir() == [file]
 

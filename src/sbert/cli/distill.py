@@ -47,8 +47,11 @@ def distill(
     output.check_output(out, tables.SUFFIXES)
     output.check_other(out, source)
     rows = scan(source, names(columns))
-    if len(rows.columns) > 2:
-        output.check_output(out, (".jsonl", ".parquet"))  # the others have no lists of scores
+    if len(rows.columns) > 2 and out.suffix.lower() not in (".jsonl", ".parquet"):
+        raise BadInput(
+            f"{source} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has no lists; "
+            "write .jsonl or .parquet"
+        )
     tables.check_fields(out, ((row.where, row.texts) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName, check_value
+from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
 from sbert.errors import BadInput, NotCalibrated
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _check(source: str, out: Path, precision: str, on_truncate: str, calibrate: 
     check_value("--precision", precision, get_args(Precision))
     check_value("--on-truncate", on_truncate, get_args(OnTruncate))
     if calibrate and precision not in _CALIBRATED:
-        raise BadInput(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
+        raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, output.VECTOR_SUFFIXES)
         output.check_other(out, source)

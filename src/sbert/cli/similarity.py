@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName, check_value
+from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _check_texts(first: str, second: str | None, kind: str | None, plot: Path | 
             "texts; give a second text, or name a file"
         )
     if plot is not None and second is not None:
-        raise BadInput("--plot draws the texts of a file, but two texts were given; write them to a file")
+        raise WrongUsage("--plot draws the texts of a file, but two texts were given; write them to a file")
     if plot is not None:
         output.check_other(plot, first)
 
