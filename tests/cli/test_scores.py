@@ -144,7 +144,7 @@ def test_types_that_no_column_holds_are_refused_before_the_work(folder, cross, b
 
 def test_classes_have_their_names(folder, classes):
     summary = json.loads(
-        sbert("predict", classes, "쌍.jsonl", "-o", "a.jsonl", "--output", "probability", "--json").stdout
+        sbert("predict", classes, "쌍.jsonl", "-o", "a.jsonl", "--as", "probability", "--json").stdout
     )
     assert {**summary, "seconds": 0} == {
         "output": "a.jsonl",
@@ -157,9 +157,9 @@ def test_classes_have_their_names(folder, classes):
     expected = load(classes).predict_proba(PAIRS)
     assert np.array_equal(np.array([[row[name] for name in NAMES] for row in rows], np.float32), expected)
     assert [row["prediction"] for row in rows] == [NAMES[place] for place in expected.argmax(axis=1)]
-    raw = sbert("predict", classes, "쌍.jsonl", "--output", "logit").stdout.splitlines()
+    raw = sbert("predict", classes, "쌍.jsonl", "--as", "logit").stdout.splitlines()
     assert json.loads(raw[0])["scale"] == "identity"
-    assert "classes 모순, 함의, 중립 -> a.csv" in sbert("predict", classes, "쌍.jsonl", "-o", "a.csv").stderr
+    assert "classes 모순, 함의, 중립 -> a.csv" in sbert("predict", classes, "쌍.jsonl", "--output", "a.csv").stderr
 
 
 def test_a_bi_encoder_gives_its_similarity(folder, bi):
@@ -170,8 +170,8 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --output out" in failure(
-        "predict", bi, "쌍.jsonl", "--output", "logit"
+    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --as out" in failure(
+        "predict", bi, "쌍.jsonl", "--as", "logit"
     )
 
 
@@ -214,7 +214,7 @@ def test_what_the_output_cannot_hold(folder, cross):
     sbert("predict", cross, "줄.jsonl", "-o", "a.csv")
     assert table("a.csv")[1]["text"] == "하나\n둘"
     assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy", code=2)
-    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor", code=2)
+    assert "--as is 'scor'" in failure("predict", cross, "줄.jsonl", "--as", "scor", code=2)
     assert "--on-truncate is 'chunk'" in failure("predict", cross, "줄.jsonl", "--on-truncate", "chunk", code=2)
     assert not Path("a.tsv").exists()
 
@@ -234,8 +234,8 @@ def test_a_poly_encoder_gives_its_scores(folder, poly):
     rows = [json.loads(line) for line in sbert("predict", poly, "쌍.jsonl").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(PAIRS).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
-    line = failure("predict", poly, "쌍.jsonl", "--output", "logit")
-    assert "but this PolyEncoder has its dot alone; leave --output out" in line
+    line = failure("predict", poly, "쌍.jsonl", "--as", "logit")
+    assert "but this PolyEncoder has its dot alone; leave --as out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",
@@ -446,7 +446,7 @@ def test_a_word_encoder_scores_and_ranks(words):
     rows = [json.loads(line) for line in sbert("predict", words, "쌍.tsv").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx([0, 0.5**0.5])
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "this WordEncoder has its cosine alone" in failure("predict", words, "쌍.tsv", "--output", "logit")
+    assert "this WordEncoder has its cosine alone" in failure("predict", words, "쌍.tsv", "--as", "logit")
     Path("글.txt").write_text("cat\n눈\n비\n", encoding="utf-8")
     hits = json.loads(sbert("rank", words, "비", "글.txt", "--json").stdout)
     assert [hit["text"] for hit in hits] == ["비", "눈", "cat"]

@@ -30,10 +30,10 @@ def predict(
     model: AnyModel,
     source: Annotated[str, typer.Argument(metavar="PAIRS", help="tsv, csv, jsonl, json (or .gz), parquet.")],
     out: Annotated[
-        Path, typer.Option("-o", help=".tsv, .csv, .jsonl or .parquet; jsonl on stdout unless named.")
+        Path, typer.Option("--output", "-o", help=".tsv, .csv, .jsonl or .parquet; jsonl on stdout unless named.")
     ] = output.STANDARD_OUTPUT,
     columns: Columns = None,
-    as_: Annotated[str, typer.Option("--output", help="score, on the model's scale; logit; probability.")] = "score",
+    as_: Annotated[str, typer.Option("--as", help="score, on the model's scale; logit; probability.")] = "score",
     on_truncate: Annotated[str, typer.Option(help="Pairs too long: warn, raise, ignore.")] = "warn",
     json: Json = False,
 ) -> None:
@@ -44,7 +44,7 @@ def predict(
     from sbert.data.rows import scan
     from sbert.types import OnTruncate, Output
 
-    check_value("--output", as_, get_args(Output))
+    check_value("--as", as_, get_args(Output))
     check_value("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, tables.SUFFIXES)
@@ -70,7 +70,7 @@ def _scale(model: Model, wanted: Output) -> str:
     try:
         return scale_of(model, wanted)
     except BadInput as error:
-        raise BadInput(f"{error}; leave --output out") from None
+        raise BadInput(f"{error}; leave --as out") from None
 
 
 def _check_pairs(rows: Rows) -> None:
