@@ -219,6 +219,21 @@ def test_what_the_output_cannot_hold(folder, cross):
     assert not Path("a.tsv").exists()
 
 
+def test_half_a_character_in_any_field_is_refused_before_the_work(folder, cross, bi, monkeypatch):
+    monkeypatch.setattr(predict_verb, "_write", None)
+    monkeypatch.setattr(BiEncoder, "encode", None)
+    rows = [
+        '{"text": "비", "text2": "눈", "출처": "\\ud83d\\ude00"}',
+        '{"text": "비", "text2": "눈", "출처": ["\\ud83d"]}',
+    ]
+    Path("반쪽.jsonl").write_text("\n".join(rows), "utf-8")
+    sentence = "field '출처' holds a lone surrogate, which is no Unicode character; repair or drop the row"
+    for out in ("-", "a.csv", "a.jsonl", "a.parquet"):
+        assert f"반쪽.jsonl, line 2: {sentence}" in failure("predict", cross, "반쪽.jsonl", "-o", out)
+    for out in ("-", "a.jsonl", "a.parquet"):
+        assert f"반쪽.jsonl, row 1: {sentence}" in failure("encode", "반쪽.jsonl", "-o", out, "-m", bi)
+
+
 def test_long_pairs_are_counted_once(folder, cross, monkeypatch):
     monkeypatch.setattr(predict_verb, "_WINDOW", 2)
     Path("긴.tsv").write_text("text\ttext2\n" + 5 * f"{'긴 글 ' * 99}\t짧은 글\n", "utf-8")

@@ -52,7 +52,7 @@ def distill(
             f"{source} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has no lists; "
             "write .jsonl or .parquet"
         )
-    tables.check_fields(out, ((row.where, row.texts) for row in rows))
+    tables.check_fields(out, ((row.where, {name: row.fields[name] for name in rows.columns}) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
     from sbert.models.bi import BiEncoder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from sbert.cli import files, output, show
+from sbert.cli import files, output, show, tables
 from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
 from sbert.errors import BadInput, NotCalibrated
 
@@ -46,6 +46,8 @@ def encode(
     beside = out.suffix.lower() != ".npy"
     if beside and "embedding" in rows.columns:
         raise BadInput(f"{source} has a field 'embedding' already; rename it, or write .npy")
+    if beside:
+        tables.check_fields(out, ((f"{source}, row {row}", record) for row, record in enumerate(rows.records())))
     if out.suffix.lower() == ".parquet":
         files.check_parquet(rows.table().schema)  # fields that make no table are an error now, not after the work
 

@@ -89,7 +89,7 @@ def _check_texts(model: Model, rows: Rows, out: Path, on_truncate: OnTruncate) -
     """Say once, before any work, what the output cannot hold and what the model does not read."""
     from sbert.models.pairs import truncation
 
-    tables.check_fields(out, ((row.where, row.fields.values()) for row in rows))
+    tables.check_fields(out, ((row.where, row.fields) for row in rows))
     truncation(model, ([row.texts for row in window] for window in rows.windows(_WINDOW))).report(on_truncate)
 
 

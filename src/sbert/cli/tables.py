@@ -58,11 +58,23 @@ def types_of(path: Path, windows: Windows) -> pa.Schema | None:
     return types
 
 
-def check_fields(path: Path, rows: Iterable[tuple[str, Iterable[object]]]) -> None:
-    """Refuse, before any work, what a tsv cannot hold, having no quoting: of each row its place and its fields."""
-    for where, fields in rows if path.suffix.lower() == ".tsv" else ():
-        if any(not _TROUBLE.isdisjoint(field) for field in fields if isinstance(field, str)):
-            raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
+def check_fields(path: Path, rows: Iterable[tuple[str, Record]]) -> None:
+    """Refuse, before any work, what no file can hold, or no tsv, which has no quoting. ``rows``: place and fields."""
+    for where, record in rows:
+        for name, value in record.items():
+            _check_unicode(where, name, value)
+            if path.suffix.lower() == ".tsv" and not _TROUBLE.isdisjoint(name + _cell(value)):
+                raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
+
+
+def _check_unicode(where: str, name: str, value: object) -> None:
+    """JSON may escape half a character, which reading lets pass and writing does not."""
+    try:
+        json.dumps([name, value], ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{where}: field {name!r} holds a lone surrogate, which is no Unicode character; repair or drop the row"
+        ) from None
 
 
 def _tsv(file: IO[bytes]) -> Write:
