@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sbert.cli import output, show, tables
-from sbert.cli.options import AnyModel, Columns, Json, names
+from sbert.cli.options import INTERRUPTED, AnyModel, Columns, Json, names
 from sbert.errors import BadInput, BadModel
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sbert.train.label import Workplace
     from sbert.types import FloatArray
 
-_INTERRUPTED = 130
 _HIGHEST = 5  # scores of pairs run from 0 to 5, as those of STS files do, so that both can be trained on together
 
 
@@ -70,7 +69,7 @@ def distill(
             _label(model, examples, out, place)
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     except BadModel:
         place.remove()  # which a repaired model could not go on with
         raise
