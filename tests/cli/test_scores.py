@@ -366,7 +366,7 @@ def test_a_file_where_the_work_would_be_kept(folder, cross):
 
 def test_one_text_makes_no_pair(folder, cross):
     Path("하나.txt").write_text("비\n비\n\n", "utf-8")
-    assert "하나.txt has 1 different texts, but a pair needs two" in failure(
+    assert "하나.txt has 1 different text, but a pair needs two" in failure(
         "distill", cross, "하나.txt", "-o", "은.tsv"
     )
     assert not Path("은.tsv").exists()

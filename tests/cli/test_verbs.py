@@ -111,7 +111,7 @@ def test_encode_standard_input_to_standard_output(folder, model, encoder):
 def test_encode_int8_needs_ranges_and_learns_them_from_the_input(file, model, encoder, texts):
     assert "--calibrate" in failure("encode", file, "-o", "a.npy", "-m", model, "--precision", "int8")
     result = sbert("encode", file, "-o", "a.npy", "-m", model, "--precision", "int8", "--calibrate")
-    assert "ranges learned from these" in result.stderr
+    assert f"ranges learned from this input ({len(texts)} texts)" in result.stderr
     encoder.calibrate(texts)
     assert np.array_equal(np.load("a.npy"), encoder.encode(texts, precision="int8"))
     encoder.save_pretrained("모형")

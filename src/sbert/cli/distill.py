@@ -12,7 +12,7 @@ import typer
 
 from sbert.cli import output, show, tables
 from sbert.cli.options import INTERRUPTED, AnyModel, Columns, Json, names
-from sbert.errors import BadInput, BadModel
+from sbert.errors import BadInput, BadModel, counted
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
@@ -81,7 +81,7 @@ def _single_texts(rows: Rows) -> list[str]:
     """The different ones that are not empty."""
     texts = list(dict.fromkeys(row.texts[0] for row in rows if row.texts[0].strip()))
     if len(texts) < 2:
-        raise BadInput(f"{rows.path} has {len(texts)} different texts, but a pair needs two; give more")
+        raise BadInput(f"{rows.path} has {counted(len(texts), 'different text')}, but a pair needs two; give more")
     return texts
 
 
@@ -120,4 +120,4 @@ def _report(count: int, columns: int, out: Path, seconds: float, json: bool) -> 
         return
     loss = "margin-mse" if columns > 2 else "cosine"
     learn = f"sbert train --data {quote(str(out))} --loss {loss} -o ..."
-    show.note(f"{count:,} rows in {seconds:.1f} s -> {out}; learn from it: {learn}")
+    show.note(f"{counted(count, 'row')} in {seconds:.1f} s -> {out}; learn from it: {learn}")

@@ -10,7 +10,7 @@ import typer
 
 from sbert.cli import files, output, show, tables
 from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
-from sbert.errors import BadInput, NotCalibrated
+from sbert.errors import BadInput, NotCalibrated, counted
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
@@ -99,7 +99,8 @@ def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calib
         return vectors
     from sbert.nn.quantize import quantize, ranges_of
 
-    show.note(f"{precision}: ranges learned from these {len(texts):,} texts; compare only with vectors made with them")
+    learned = f"{precision}: ranges learned from this input ({counted(len(texts), 'text')})"
+    show.note(f"{learned}; compare only with vectors made with them")
     return quantize(vectors, precision, ranges_of(vectors))
 
 

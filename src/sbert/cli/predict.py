@@ -13,7 +13,7 @@ import typer
 
 from sbert.cli import output, show, tables
 from sbert.cli.options import AnyModel, Columns, Json, check_value, names
-from sbert.errors import BadInput
+from sbert.errors import BadInput, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,9 +79,10 @@ def _check_pairs(rows: Rows) -> None:
             f"{rows.path} has one text a row, but a pair has two; give a tsv, csv or jsonl with two columns"
         )
     if len(rows.columns) != 2:
+        texts = f"{counted(len(rows.columns), 'text')} a row ({', '.join(rows.columns)})"
         raise BadInput(
-            f"{rows.path} has {len(rows.columns)} texts a row ({', '.join(rows.columns)}), but a pair has two; name "
-            f"them with --columns, such as --columns {','.join((*rows.columns, '...', '...')[:2])}"
+            f"{rows.path} has {texts}, but a pair has two; name them with --columns, such as --columns "
+            f"{','.join((*rows.columns, '...', '...')[:2])}"
         )
 
 
@@ -153,4 +154,4 @@ def _report(rows: Rows, result: _Result, out: Path, seconds: float, json: bool) 
     else:
         where = "standard output" if out == output.STANDARD_OUTPUT else out
         classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
-        show.note(f"{rows.count:,} pairs in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")
+        show.note(f"{counted(rows.count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")

@@ -16,7 +16,7 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, Json, ModelName, check_value, usage
-from sbert.errors import BadInput, SbertError
+from sbert.errors import BadInput, SbertError, counted
 
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
@@ -213,7 +213,7 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return
     best = "nothing was measured" if metric is None else f"best {metric} {_score(result)}"
-    print(f"{result.steps:,} steps in {show.duration(result.seconds)}; {best}")
+    print(f"{counted(result.steps, 'step')} in {show.duration(result.seconds)}; {best}")
     print(f"model   {result.model}")
     print(f"curve   {trainer.folder / 'run.html'}")
     reads_pairs = hasattr(trainer.model, "predict")
@@ -243,7 +243,7 @@ def _explain(trainer: Trainer, team: Team, json: bool) -> None:
 
 def _print_data(facts: DataFacts, max_length: int) -> None:
     skipped = f", {facts.skipped:,} more without a gold label left out" if facts.skipped else ""
-    print(f"{facts.name}: {facts.rows:,} rows for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    print(f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
     headings = ("column", "seen as", "tokens", "longest", f"cut at {max_length}", "repeated", "first row")
     rows = [
         (
@@ -278,7 +278,7 @@ def _labels(facts: DataFacts) -> str:
 
 
 def _print_run(found: Explanation) -> None:
-    size = f"{found.epochs} epoch{'s' * (found.epochs > 1)} in batches of {found.batch_size}"
+    size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
     print(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
     print(f"trained    {found.parameters:,} parameters")
     print(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
