@@ -90,6 +90,15 @@ class Diverged(TrainingStopped):
     """The loss is no longer a number."""
 
 
+def counted(count: int, noun: str) -> str:
+    """How many, as it stands in a sentence.
+
+    >>> counted(1, "step"), counted(2048, "step")
+    ('1 step', '2,048 steps')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def check_option(name: str, value: str, valid: Collection[str]) -> None:
     """Raise :class:`BadOption` unless ``value`` is one of ``valid``."""
     if value not in valid:

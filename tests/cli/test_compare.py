@@ -92,7 +92,7 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
     [
         (["--suite", "st", "--texts", "없음.txt"], "did you mean 'sts'?", 2),
         (["--texts", "없음.txt"], "없음.txt", 1),
-        (["--report", "out.md"], "must end in .html", 1),
+        (["--report", "out.md"], "must end in .html", 2),
     ],
 )
 def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):

@@ -150,12 +150,12 @@ def test_the_terminal_shows_it_all_and_claims_nothing_of_other_models(
     check_self_contained(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", ["missing/page.html", "page.txt", "."])
+@pytest.mark.parametrize(("name", "code"), [("missing/page.html", 1), ("page.txt", 2), (".", 2)])
 def test_a_page_that_cannot_be_written_is_an_error_before_any_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
 ):
     monkeypatch.chdir(tmp_path)
-    message = failure("demo", "-o", name, "--model", "no/such/model")
+    message = failure("demo", "-o", name, "--model", "no/such/model", code=code)
     assert repr(name) in message
     assert "no/such/model" not in message  # it was not even looked for
     assert list(tmp_path.iterdir()) == []

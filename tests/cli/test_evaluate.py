@@ -128,7 +128,7 @@ def test_a_word_encoder(data, tmp_path):
         (["--suite", "stss"], "did you mean 'sts'?", 2),
         (["--aggregation", "max"], "--aggregation is 'max'", 2),
         (["--data", "없는 폴더"], "no folder '없는 폴더'", 1),
-        (["--report", "out.pdf"], "must end in .html", 1),
+        (["--report", "out.pdf"], "must end in .html", 2),
         (["--suite", "sections", "--download"], "the hub did not give the data set", 1),  # these tests are offline
         ([], "say --data DIR, or set SBERT_DATA", 1),
     ],

@@ -13,7 +13,7 @@ import pytest
 
 from sbert.cli.files import Rows
 from sbert.cli.output import VECTOR_SUFFIXES, check_output, whole, write_vectors
-from sbert.errors import BadInput
+from sbert.errors import BadInput, SbertError
 
 ROWS = Rows(["하나", "둘"], [{"번호": 1, "글": "하나"}, {"번호": 2, "글": "둘"}])
 
@@ -74,7 +74,7 @@ def test_permissions_are_the_usual_ones_and_a_link_stays_a_link(tmp_path):
 def test_what_cannot_be_written_is_refused(tmp_path, name, message):
     (tmp_path / "file.npy").touch()
     (tmp_path / "folder.npy").mkdir()
-    with pytest.raises(BadInput, match=message):
+    with pytest.raises(SbertError, match=message):
         check_output(tmp_path / name, VECTOR_SUFFIXES)
 
 

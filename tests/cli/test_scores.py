@@ -111,9 +111,40 @@ def test_every_format_holds_the_same(folder, cross, monkeypatch, window):
     assert sorted(os.listdir()) == ["a.csv", "a.jsonl", "a.parquet", "a.tsv", "쌍.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([1, 0.75], [1.0, 0.75]),
+        ([None, "나중에"], [None, "나중에"]),
+        ([[], [0.5]], [[], [0.5]]),
+        ([{"길이": 1}, {"넓이": 2}], [{"길이": 1, "넓이": None}, {"길이": None, "넓이": 2}]),
+    ],
+)
+def test_a_type_that_shows_late_changes_no_value(folder, cross, classes, monkeypatch, values, kept):
+    monkeypatch.setattr(predict_verb, "_WINDOW", 1)
+    rows = [{"text": "비", "text2": "눈", "값": value} for value in values]
+    Path("값.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for model in (cross, classes):
+        sbert("predict", model, "값.jsonl", "-o", "a.parquet")
+        assert pq.read_table("a.parquet")["값"].to_pylist() == kept
+
+
+@pytest.mark.parametrize("values", [[1, "하나"], [True, 1], [2**60 + 1, 0.5], [2**70], [{}]])
+def test_types_that_no_column_holds_are_refused_before_the_work(folder, cross, bi, monkeypatch, values):
+    monkeypatch.setattr(predict_verb, "_WINDOW", 1)
+    monkeypatch.setattr(predict_verb, "_write", None)
+    monkeypatch.setattr(BiEncoder, "encode", None)
+    rows = [{"text": "비", "text2": "눈", "값": value} for value in values]
+    Path("값.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    for verb in (["predict", cross, "값.jsonl"], ["encode", "값.jsonl", "-m", bi]):
+        line = failure(*verb, "-o", "a.parquet")
+        assert line.startswith("error: the fields make no table (")
+        assert line.endswith("), but parquet needs one; write .jsonl instead\n")
+
+
 def test_classes_have_their_names(folder, classes):
     summary = json.loads(
-        sbert("predict", classes, "쌍.jsonl", "-o", "a.jsonl", "--output", "probability", "--json").stdout
+        sbert("predict", classes, "쌍.jsonl", "-o", "a.jsonl", "--as", "probability", "--json").stdout
     )
     assert {**summary, "seconds": 0} == {
         "output": "a.jsonl",
@@ -126,9 +157,9 @@ def test_classes_have_their_names(folder, classes):
     expected = load(classes).predict_proba(PAIRS)
     assert np.array_equal(np.array([[row[name] for name in NAMES] for row in rows], np.float32), expected)
     assert [row["prediction"] for row in rows] == [NAMES[place] for place in expected.argmax(axis=1)]
-    raw = sbert("predict", classes, "쌍.jsonl", "--output", "logit").stdout.splitlines()
+    raw = sbert("predict", classes, "쌍.jsonl", "--as", "logit").stdout.splitlines()
     assert json.loads(raw[0])["scale"] == "identity"
-    assert "classes 모순, 함의, 중립 -> a.csv" in sbert("predict", classes, "쌍.jsonl", "-o", "a.csv").stderr
+    assert "classes 모순, 함의, 중립 -> a.csv" in sbert("predict", classes, "쌍.jsonl", "--output", "a.csv").stderr
 
 
 def test_a_bi_encoder_gives_its_similarity(folder, bi):
@@ -139,8 +170,8 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --output out" in failure(
-        "predict", bi, "쌍.jsonl", "--output", "logit"
+    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --as out" in failure(
+        "predict", bi, "쌍.jsonl", "--as", "logit"
     )
 
 
@@ -182,10 +213,25 @@ def test_what_the_output_cannot_hold(folder, cross):
     assert "줄.jsonl, line 2: a text has a tab or a line break" in failure("predict", cross, "줄.jsonl", "-o", "a.tsv")
     sbert("predict", cross, "줄.jsonl", "-o", "a.csv")
     assert table("a.csv")[1]["text"] == "하나\n둘"
-    assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy")
-    assert "--output is 'scor'" in failure("predict", cross, "줄.jsonl", "--output", "scor", code=2)
+    assert "must end in .tsv, .csv, .jsonl, .parquet" in failure("predict", cross, "줄.jsonl", "-o", "a.npy", code=2)
+    assert "--as is 'scor'" in failure("predict", cross, "줄.jsonl", "--as", "scor", code=2)
     assert "--on-truncate is 'chunk'" in failure("predict", cross, "줄.jsonl", "--on-truncate", "chunk", code=2)
     assert not Path("a.tsv").exists()
+
+
+def test_half_a_character_in_any_field_is_refused_before_the_work(folder, cross, bi, monkeypatch):
+    monkeypatch.setattr(predict_verb, "_write", None)
+    monkeypatch.setattr(BiEncoder, "encode", None)
+    rows = [
+        '{"text": "비", "text2": "눈", "출처": "\\ud83d\\ude00"}',
+        '{"text": "비", "text2": "눈", "출처": ["\\ud83d"]}',
+    ]
+    Path("반쪽.jsonl").write_text("\n".join(rows), "utf-8")
+    sentence = "field '출처' holds a lone surrogate, which is no Unicode character; repair or drop the row"
+    for out in ("-", "a.csv", "a.jsonl", "a.parquet"):
+        assert f"반쪽.jsonl, line 2: {sentence}" in failure("predict", cross, "반쪽.jsonl", "-o", out)
+    for out in ("-", "a.jsonl", "a.parquet"):
+        assert f"반쪽.jsonl, row 1: {sentence}" in failure("encode", "반쪽.jsonl", "-o", out, "-m", bi)
 
 
 def test_long_pairs_are_counted_once(folder, cross, monkeypatch):
@@ -203,8 +249,8 @@ def test_a_poly_encoder_gives_its_scores(folder, poly):
     rows = [json.loads(line) for line in sbert("predict", poly, "쌍.jsonl").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(PAIRS).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
-    line = failure("predict", poly, "쌍.jsonl", "--output", "logit")
-    assert "but this PolyEncoder has its dot alone; leave --output out" in line
+    line = failure("predict", poly, "쌍.jsonl", "--as", "logit")
+    assert "but this PolyEncoder has its dot alone; leave --as out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",
@@ -278,7 +324,9 @@ def test_single_texts_are_paired_with_their_nearest(corpus, cross, bi):
 
 def test_triples_are_labelled_for_margins(folder, cross):
     Path("셋.tsv").write_text("anchor\tpositive\tnegative\n비\t눈\t해\nA\tB\t고양이\n", "utf-8")
-    assert "must end in .jsonl, .parquet" in failure("distill", cross, "셋.tsv", "-o", "은.tsv")
+    assert "whose scores are a list, but .tsv has no lists; write .jsonl or .parquet" in failure(
+        "distill", cross, "셋.tsv", "-o", "은.tsv"
+    )
     for name in ("은.jsonl", "은.parquet"):
         sbert("distill", cross, "셋.tsv", "-o", name)
         columns = read(name)
@@ -318,7 +366,7 @@ def test_a_file_where_the_work_would_be_kept(folder, cross):
 
 def test_one_text_makes_no_pair(folder, cross):
     Path("하나.txt").write_text("비\n비\n\n", "utf-8")
-    assert "하나.txt has 1 different texts, but a pair needs two" in failure(
+    assert "하나.txt has 1 different text, but a pair needs two" in failure(
         "distill", cross, "하나.txt", "-o", "은.tsv"
     )
     assert not Path("은.tsv").exists()
@@ -413,7 +461,7 @@ def test_a_word_encoder_scores_and_ranks(words):
     rows = [json.loads(line) for line in sbert("predict", words, "쌍.tsv").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx([0, 0.5**0.5])
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "this WordEncoder has its cosine alone" in failure("predict", words, "쌍.tsv", "--output", "logit")
+    assert "this WordEncoder has its cosine alone" in failure("predict", words, "쌍.tsv", "--as", "logit")
     Path("글.txt").write_text("cat\n눈\n비\n", encoding="utf-8")
     hits = json.loads(sbert("rank", words, "비", "글.txt", "--json").stdout)
     assert [hit["text"] for hit in hits] == ["비", "눈", "cat"]

@@ -213,7 +213,7 @@ def test_explain_warns(base, folder):
     Path("질문.tsv").write_text("question\tanswer\n" + "비?\t예\n눈?\t예\n해?\t아니\n", encoding="utf-8")
     found = sbert(*base, "--set", "data.train=['질문.tsv']", "--loss", "info-nce", "--explain")
     assert "negatives  1 for each anchor" in found.stdout
-    assert "warning: 질문.tsv: 1 texts stand there more than once" in found.stderr
+    assert "warning: 질문.tsv: 1 repeated text, and two equal ones in one batch" in found.stderr
 
 
 def test_classes_are_counted(base, folder):

@@ -111,7 +111,7 @@ def test_encode_standard_input_to_standard_output(folder, model, encoder):
 def test_encode_int8_needs_ranges_and_learns_them_from_the_input(file, model, encoder, texts):
     assert "--calibrate" in failure("encode", file, "-o", "a.npy", "-m", model, "--precision", "int8")
     result = sbert("encode", file, "-o", "a.npy", "-m", model, "--precision", "int8", "--calibrate")
-    assert "ranges learned from these" in result.stderr
+    assert f"ranges learned from this input ({len(texts)} texts)" in result.stderr
     encoder.calibrate(texts)
     assert np.array_equal(np.load("a.npy"), encoder.encode(texts, precision="int8"))
     encoder.save_pretrained("모형")
@@ -250,16 +250,17 @@ def test_info_of_a_cross_encoder(tiny_classifier):
     ("arguments", "message"),
     [
         (["encode", "없음.txt", "-o", "a.npy"], "no file '없음.txt'"),
-        (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
         (["encode", "문장.txt", "-o", "없음/a.npy"], "No such file or directory"),
         (["encode", "문장.txt", "-o", "a.npy", "--column", "제목"], "'text'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
         (["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", "99"], "1 to 32 dimensions"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "999"], "128 positions"),
         (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "8", "--on-truncate", "raise"], "truncated at 8"),
-        (["similarity", "하나의 글"], "need two to compare"),
-        (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),
-        (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
+        (["similarity", "하나의 글"], "got '하나의 글' alone, which is no file, but need two to compare, or a file"),
+        (["similarity", "Dr. Smith eats lunch"], "got 'Dr. Smith eats lunch' alone"),
+        (["similarity", "3.5킬로미터"], "got '3.5킬로미터' alone"),
+        (["similarity", "긴 글 " * 100], "긴 글…' alone, which is no file"),
+        (["similarity", "없음.jsonl.gz"], "no file '없음.jsonl.gz'"),
+        (["similarity", "없음", "--format", "txt"], "no file '없음'"),
         (["search", "없음.txt", "무엇"], "no file '없음.txt'"),
         (["pairs", "없음.txt"], "no file '없음.txt'"),
     ],
@@ -276,11 +277,15 @@ def test_a_failure_is_one_line_and_leaves_nothing(file, model, arguments, messag
         (["encode", "문장.txt", "-o", "a.npy", "--precision", "flot32"], "did you mean 'float32'?"),
         (["encode", "문장.txt", "-o", "a.npy", "--on-truncate", "cut"], "'warn', 'raise', 'ignore', 'chunk'"),
         (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'parquet'"),
+        (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
+        (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
+        (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),
+        (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
         (["similarity", "문장.txt", "--measure", "cosin"], "did you mean 'cosine'?"),
         (["search", "문장.txt", "무엇", "--format", "xml"], "--format is 'xml'"),
     ],
 )
-def test_a_value_that_does_not_exist_is_wrong_usage(file, model, arguments, message):
+def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, arguments, message):
     assert message in failure(*arguments, "-m", model, code=2)
     assert os.listdir() == [file]
 
@@ -313,6 +318,18 @@ def test_no_such_model(file):
 def test_undecodable_bytes_on_standard_input(folder, model):
     message = failure("encode", "-", "-o", "a.npy", "-m", model, stdin="하나\n".encode() + "둘".encode("cp949"))
     assert "standard input, line 2: byte 1 (0xb5) is not UTF-8; it looks like CP949" in message
+
+
+def test_nothing_is_written_over_what_is_read(folder, model):
+    Path("글.jsonl").write_text('{"text": "하나"}\n', encoding="utf-8")
+    Path("링크.npy").symlink_to("글.jsonl")
+    for out in ("글.jsonl", "링크.npy"):
+        assert f"'{out}' is the input, which it would replace" in failure("encode", "글.jsonl", "-o", out, "-m", model)
+    Path("글.png").write_text("하나\n둘\n", encoding="utf-8")
+    plot = ["similarity", "글.png", "--format", "txt", "--plot", "글.png", "-m", model]
+    assert "'글.png' is the input, which it would replace" in failure(*plot)
+    assert Path("글.jsonl").read_text(encoding="utf-8") == '{"text": "하나"}\n'
+    assert Path("글.png").read_text(encoding="utf-8") == "하나\n둘\n"
 
 
 def test_an_embedding_that_is_there_already(folder, model):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sbert.cli import output, show
-from sbert.cli.findings import SAMPLE, Answer, Findings, duration, find, timed
+from sbert.cli.findings import SAMPLE, Answer, Findings, find, timed
 from sbert.cli.options import Json, ModelName
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def demo(
         with output.whole(page) as file:
             file.write(draw(found).encode())
     console.print()
-    steps = ", ".join(f"{step} {duration(seconds)}" for step, seconds in found.seconds.items())
-    _line(console, "time", f"{duration(sum(found.seconds.values()))}: {steps}")
+    steps = ", ".join(f"{step} {show.duration(seconds)}" for step, seconds in found.seconds.items())
+    _line(console, "time", f"{show.duration(sum(found.seconds.values()))}: {steps}")
     _line(console, "page", str(page))
     if json:
         show.as_json(_facts(found, page))
@@ -97,7 +97,7 @@ def _hits(found: Findings, answer: Answer) -> Iterable[list[str]]:
 
 def _costs(found: Findings) -> Iterable[list[str]]:
     for cost in found.costs:
-        times = [duration(cost.vectors), duration(cost.reading), f"{cost.ratio:,.0f} x"]
+        times = [show.duration(cost.vectors), show.duration(cost.reading), f"{cost.ratio:,.0f} x"]
         yield [f"{cost.sentences:,}", f"{cost.pairs:,}", *times]
 
 

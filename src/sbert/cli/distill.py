@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sbert.cli import output, show, tables
-from sbert.cli.options import AnyModel, Columns, Json, names
-from sbert.errors import BadInput, BadModel
+from sbert.cli.options import INTERRUPTED, AnyModel, Columns, Json, names
+from sbert.errors import BadInput, BadModel, counted
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sbert.train.label import Workplace
     from sbert.types import FloatArray
 
-_INTERRUPTED = 130
 _HIGHEST = 5  # scores of pairs run from 0 to 5, as those of STS files do, so that both can be trained on together
 
 
@@ -47,9 +46,12 @@ def distill(
     output.check_output(out, tables.SUFFIXES)
     output.check_other(out, source)
     rows = scan(source, names(columns))
-    if len(rows.columns) > 2:
-        output.check_output(out, (".jsonl", ".parquet"))  # the others have no lists of scores
-    tables.check_fields(out, ((row.where, row.texts) for row in rows))
+    if len(rows.columns) > 2 and out.suffix.lower() not in (".jsonl", ".parquet"):
+        raise BadInput(
+            f"{source} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has no lists; "
+            "write .jsonl or .parquet"
+        )
+    tables.check_fields(out, ((row.where, {name: row.fields[name] for name in rows.columns}) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
     from sbert.models.bi import BiEncoder
@@ -67,7 +69,7 @@ def distill(
             _label(model, examples, out, place)
     except KeyboardInterrupt:
         show.note(f"interrupted; what is labelled is kept in {place.folder}, and the same command goes on from there")
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     except BadModel:
         place.remove()  # which a repaired model could not go on with
         raise
@@ -79,7 +81,7 @@ def _single_texts(rows: Rows) -> list[str]:
     """The different ones that are not empty."""
     texts = list(dict.fromkeys(row.texts[0] for row in rows if row.texts[0].strip()))
     if len(texts) < 2:
-        raise BadInput(f"{rows.path} has {len(texts)} different texts, but a pair needs two; give more")
+        raise BadInput(f"{rows.path} has {counted(len(texts), 'different text')}, but a pair needs two; give more")
     return texts
 
 
@@ -118,4 +120,4 @@ def _report(count: int, columns: int, out: Path, seconds: float, json: bool) -> 
         return
     loss = "margin-mse" if columns > 2 else "cosine"
     learn = f"sbert train --data {quote(str(out))} --loss {loss} -o ..."
-    show.note(f"{count:,} rows in {seconds:.1f} s -> {out}; learn from it: {learn}")
+    show.note(f"{counted(count, 'row')} in {seconds:.1f} s -> {out}; learn from it: {learn}")

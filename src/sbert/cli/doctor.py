@@ -14,7 +14,7 @@ import typer
 
 from sbert.cli import files, show
 from sbert.cli.options import Json, ModelArgument
-from sbert.errors import SbertError
+from sbert.errors import SbertError, counted
 from sbert.paper.machine import cpu_name
 
 if TYPE_CHECKING:
@@ -116,8 +116,9 @@ def _machine() -> Finding:
         "onednn": torch.backends.mkldnn.is_available(),
         "accelerator": str(accelerator) if accelerator else None,
     }
+    threads = counted(torch.get_num_threads(), "thread")
     sentence = (
-        f"{values['cpu']}, {cores} cores, {values['instructions']}; torch uses {values['threads']} threads, "
+        f"{values['cpu']}, {counted(cores or 1, 'core')}, {values['instructions']}; torch uses {threads}, "
         f"MKL {_yes(values['mkl'])}, oneDNN {_yes(values['onednn'])}, accelerator {accelerator or 'none'}"
     )
     return Finding("machine", True, sentence, values)

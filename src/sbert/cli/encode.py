@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName, check_value
-from sbert.errors import BadInput, NotCalibrated
+from sbert.cli import files, output, show, tables
+from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
+from sbert.errors import BadInput, NotCalibrated, counted
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
@@ -41,13 +41,15 @@ def encode(
     json: Json = False,
 ) -> None:
     """Embed every text of a file; row i of the output belongs to row i of the input."""
-    _check(out, precision, on_truncate, calibrate)
+    _check(source, out, precision, on_truncate, calibrate)
     rows = files.read(source, column, kind)
     beside = out.suffix.lower() != ".npy"
     if beside and "embedding" in rows.columns:
         raise BadInput(f"{source} has a field 'embedding' already; rename it, or write .npy")
+    if beside:
+        tables.check_fields(out, ((f"{source}, row {row}", record) for row, record in enumerate(rows.records())))
     if out.suffix.lower() == ".parquet":
-        rows.table()  # fields that make no table are an error now, not after the work
+        files.check_parquet(rows.table().schema)  # fields that make no table are an error now, not after the work
 
     from sbert.models.bi import BiEncoder
 
@@ -68,15 +70,16 @@ def encode(
     _report(out, vectors, seconds, json)
 
 
-def _check(out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
+def _check(source: str, out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
     from sbert.types import OnTruncate, Precision
 
     check_value("--precision", precision, get_args(Precision))
     check_value("--on-truncate", on_truncate, get_args(OnTruncate))
     if calibrate and precision not in _CALIBRATED:
-        raise BadInput(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
+        raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, output.VECTOR_SUFFIXES)
+        output.check_other(out, source)
 
 
 def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calibrate: bool) -> Array:
@@ -96,7 +99,8 @@ def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calib
         return vectors
     from sbert.nn.quantize import quantize, ranges_of
 
-    show.note(f"{precision}: ranges learned from these {len(texts):,} texts; compare only with vectors made with them")
+    learned = f"{precision}: ranges learned from this input ({counted(len(texts), 'text')})"
+    show.note(f"{learned}; compare only with vectors made with them")
     return quantize(vectors, precision, ranges_of(vectors))
 
 

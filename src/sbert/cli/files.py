@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -50,12 +50,28 @@ class Rows:
 
         if not isinstance(self.fields, list):
             return self.fields
-        try:
+        with making_table():
             return pa.table({name: [record.get(name) for record in self.fields] for name in self.columns})
-        except pa.ArrowException as error:
-            raise BadInput(
-                f"the fields make no table ({error}), but parquet needs one; write .jsonl instead"
-            ) from None
+
+
+@contextmanager
+def making_table() -> Iterator[None]:
+    """What fits no table in here is said as one sentence."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OverflowError) as error:
+        raise BadInput(f"the fields make no table ({error}), but parquet needs one; write .jsonl instead") from None
+
+
+def check_parquet(types: pa.Schema) -> None:
+    """Refuse types that a table has and parquet lacks, such as that of an object without fields."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with making_table():
+        pq.write_table(types.empty_table(), pa.BufferOutputStream())
 
 
 def read(source: str, column: str | None = None, kind: str | None = None) -> Rows:

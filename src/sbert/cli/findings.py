@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from sbert.cli.show import duration
+
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
     from sbert.types import Array, FloatArray, Hit, Pair
@@ -214,17 +216,3 @@ def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     seconds[step] = time.perf_counter() - start
-
-
-def duration(seconds: float) -> str:
-    """As people say it.
-
-    >>> [duration(value) for value in (0.0312, 4.26, 59.97, 75, 4400, 249_000)]
-    ['0.03 s', '4.3 s', '1 min 0 s', '1 min 15 s', '1 h 13 min', '69 h']
-    """
-    if seconds < 59.95:
-        return f"{seconds:.{2 if seconds < 1 else 1}f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{seconds / 3600:,.0f} h"

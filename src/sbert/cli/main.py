@@ -18,7 +18,7 @@ from sbert.cli.doctor import doctor
 from sbert.cli.encode import encode
 from sbert.cli.evaluate import evaluate
 from sbert.cli.info import info
-from sbert.cli.options import WrongUsage
+from sbert.cli.options import INTERRUPTED, WrongUsage
 from sbert.cli.pairs import pairs
 from sbert.cli.paper import paper
 from sbert.cli.predict import predict
@@ -29,7 +29,6 @@ from sbert.cli.train import train
 from sbert.errors import SbertError
 
 _WRONG_USAGE = 2  # as typer ends where an option is unknown
-_INTERRUPTED = 130  # as a shell reports a program that SIGINT ended
 
 Parameters = ParamSpec("Parameters")
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -54,7 +53,7 @@ def guarded(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
                 sys.stdout.flush()
         except KeyboardInterrupt:
             show.note("interrupted")
-            raise typer.Exit(_INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             _discard_output()
             raise typer.Exit(1) from None

@@ -60,6 +60,9 @@ SuiteName = Annotated[
 ]
 HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
 
+INTERRUPTED = 130
+"""The exit code that a shell reports of a program that SIGINT ended."""
+
 
 class WrongUsage(SbertError):
     """The command line itself is wrong, whatever the files hold: ends with exit code 2."""

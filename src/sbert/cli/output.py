@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from sbert.cli.files import Rows
+from sbert.cli.options import WrongUsage
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ VECTOR_SUFFIXES = (".npy", ".parquet", ".jsonl")
 def check_output(path: Path, suffixes: Collection[str]) -> None:
     """Prove, before any work, that a file can be written at ``path``."""
     if path.suffix.lower() not in suffixes:
-        raise BadInput(f"the output {str(path)!r} must end in {', '.join(suffixes)}, but ends in {path.suffix!r}")
+        raise WrongUsage(f"the output {str(path)!r} must end in {', '.join(suffixes)}, but ends in {path.suffix!r}")
     target = _target(path)
     try:
         with suppress(FileNotFoundError):

@@ -10,7 +10,8 @@ from html import escape
 
 import numpy as np
 
-from sbert.cli.findings import Answer, Findings, duration
+from sbert.cli.findings import Answer, Findings
+from sbert.cli.show import duration
 from sbert.types import FloatArray, IntArray
 
 _STYLE = """

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sbert.cli import output, show
-from sbert.cli.options import DataFolder, Json, check_value, data_folder
+from sbert.cli.options import INTERRUPTED, DataFolder, Json, check_value, data_folder
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.paper.cells import Cell, Cells
     from sbert.paper.report import Table
     from sbert.paper.run import Outcome, Plan, Settings
-
-_INTERRUPTED = 130
 
 
 def paper(
@@ -82,7 +80,7 @@ def _measure(plan: Plan, cells: Cells) -> Outcome:
             f"interrupted after {done:,} of {len(plan.jobs):,} jobs, which are kept in {cells.path}; "
             "the same command goes on from there"
         )
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]) -> list[Path]:

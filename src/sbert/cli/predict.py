@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
@@ -12,9 +13,12 @@ import typer
 
 from sbert.cli import output, show, tables
 from sbert.cli.options import AnyModel, Columns, Json, check_value, names
-from sbert.errors import BadInput
+from sbert.errors import BadInput, counted
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sbert.data.files import Record
     from sbert.data.rows import Rows
     from sbert.models.load import Model
     from sbert.types import OnTruncate, Output
@@ -26,10 +30,10 @@ def predict(
     model: AnyModel,
     source: Annotated[str, typer.Argument(metavar="PAIRS", help="tsv, csv, jsonl, json (or .gz), parquet.")],
     out: Annotated[
-        Path, typer.Option("-o", help=".tsv, .csv, .jsonl or .parquet; jsonl on stdout unless named.")
+        Path, typer.Option("--output", "-o", help=".tsv, .csv, .jsonl or .parquet; jsonl on stdout unless named.")
     ] = output.STANDARD_OUTPUT,
     columns: Columns = None,
-    as_: Annotated[str, typer.Option("--output", help="score, on the model's scale; logit; probability.")] = "score",
+    as_: Annotated[str, typer.Option("--as", help="score, on the model's scale; logit; probability.")] = "score",
     on_truncate: Annotated[str, typer.Option(help="Pairs too long: warn, raise, ignore.")] = "warn",
     json: Json = False,
 ) -> None:
@@ -40,7 +44,7 @@ def predict(
     from sbert.data.rows import scan
     from sbert.types import OnTruncate, Output
 
-    check_value("--output", as_, get_args(Output))
+    check_value("--as", as_, get_args(Output))
     check_value("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, tables.SUFFIXES)
@@ -54,8 +58,9 @@ def predict(
     wanted = cast("Output", as_)
     result = _result(scorer, _scale(scorer, wanted), rows)
     _check_texts(scorer, rows, out, cast("OnTruncate", on_truncate))
+    types = tables.types_of(out, lambda: _unscored(rows, result))
     start = time.perf_counter()
-    _write(scorer, rows, result, out, wanted)
+    _write(scorer, rows, result, out, wanted, types)
     _report(rows, result, out, time.perf_counter() - start, json)
 
 
@@ -65,7 +70,7 @@ def _scale(model: Model, wanted: Output) -> str:
     try:
         return scale_of(model, wanted)
     except BadInput as error:
-        raise BadInput(f"{error}; leave --output out") from None
+        raise BadInput(f"{error}; leave --as out") from None
 
 
 def _check_pairs(rows: Rows) -> None:
@@ -74,9 +79,10 @@ def _check_pairs(rows: Rows) -> None:
             f"{rows.path} has one text a row, but a pair has two; give a tsv, csv or jsonl with two columns"
         )
     if len(rows.columns) != 2:
+        texts = f"{counted(len(rows.columns), 'text')} a row ({', '.join(rows.columns)})"
         raise BadInput(
-            f"{rows.path} has {len(rows.columns)} texts a row ({', '.join(rows.columns)}), but a pair has two; name "
-            f"them with --columns, such as --columns {','.join((*rows.columns, '...', '...')[:2])}"
+            f"{rows.path} has {texts}, but a pair has two; name them with --columns, such as --columns "
+            f"{','.join((*rows.columns, '...', '...')[:2])}"
         )
 
 
@@ -84,7 +90,7 @@ def _check_texts(model: Model, rows: Rows, out: Path, on_truncate: OnTruncate) -
     """Say once, before any work, what the output cannot hold and what the model does not read."""
     from sbert.models.pairs import truncation
 
-    tables.check_fields(out, ((row.where, row.fields.values()) for row in rows))
+    tables.check_fields(out, ((row.where, row.fields) for row in rows))
     truncation(model, ([row.texts for row in window] for window in rows.windows(_WINDOW))).report(on_truncate)
 
 
@@ -116,12 +122,18 @@ def _result(model: Model, scale: str, rows: Rows) -> _Result:
     return result
 
 
-def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output) -> None:
+def _unscored(rows: Rows, result: _Result) -> Iterator[list[Record]]:
+    """What will be written, but for the numbers."""
+    blank, like = dict.fromkeys(rows.fields), result.of([0.0] * len(result.labels) if len(result.labels) > 1 else 0.0)
+    return ([blank | row.fields | like for row in window] for window in rows.windows(_WINDOW))
+
+
+def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output, types: pa.Schema | None) -> None:
     from sbert.models.pairs import score_pairs
     from sbert.models.progress import Progress
 
     blank = dict.fromkeys(rows.fields)
-    with tables.table(out) as write, Progress(rows.count, "pairs", show=True) as progress:
+    with tables.table(out, types) as write, Progress(rows.count, "pairs", show=True) as progress:
         for window in rows.windows(_WINDOW):
             values = output.numbers(score_pairs(model, [row.texts for row in window], wanted))
             write([blank | row.fields | result.of(value) for row, value in zip(window, values, strict=True)])
@@ -142,4 +154,4 @@ def _report(rows: Rows, result: _Result, out: Path, seconds: float, json: bool) 
     else:
         where = "standard output" if out == output.STANDARD_OUTPUT else out
         classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
-        show.note(f"{rows.count:,} pairs in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")
+        show.note(f"{counted(rows.count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")

@@ -23,7 +23,7 @@ def rank(
     kind: Format = None,
     json: Json = False,
 ) -> None:
-    """Order texts by how well they answer a query: a bi-encoder by similarity, others reading both together.
+    """Order texts by how well they answer a query: by vectors, or reading both together with a cross-encoder.
 
     Example: sbert rank cross-encoder/ms-marco-MiniLM-L6-v2 "How do I bake bread?" answers.txt -k 3
     """

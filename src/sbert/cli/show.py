@@ -40,12 +40,13 @@ def note(message: str, style: str = "") -> None:
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Numbers to the right and never cut; texts, the last column, cut where the line ends (``--json`` does not)."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     screen = console()
     columns = list(zip(headings, *rows, strict=True))
-    widths = [max(len(line) for cell in column for line in cell.split("\n")) for column in columns[:-1]]
+    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns[:-1]]
     room = max(screen.width - sum(widths) - 2 * len(widths), _LEAST_TEXT)
     made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for heading in headings[:-1]:
@@ -71,6 +72,20 @@ def hits(found: Sequence[tuple[float, int, str]], json: bool) -> None:
 def number(value: float, decimals: int = 2) -> str:
     """Rounded, and never minus zero."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def duration(seconds: float) -> str:
+    """As people say it.
+
+    >>> [duration(value) for value in (0.0312, 4.26, 59.97, 75, 4400, 249_000)]
+    ['0.03 s', '4.3 s', '1 min 0 s', '1 min 15 s', '1 h 13 min', '69 h']
+    """
+    if seconds < 59.95:
+        return f"{seconds:.{2 if seconds < 1 else 1}f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{seconds / 3600:,.0f} h"
 
 
 def shorten(text: str, width: int) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
 from sbert.cli import files, output, show
-from sbert.cli.options import Column, Format, Json, ModelName, check_value
+from sbert.cli.options import Column, Format, Json, ModelName, WrongUsage, check_value
 from sbert.errors import BadInput
 
 if TYPE_CHECKING:
     from sbert.types import FloatArray, Similarity
 
 _MOST_TEXTS = 2000
+_SHOWN = 60
 _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -31,9 +33,8 @@ def similarity(
     json: Json = False,
 ) -> None:
     """Compare two texts, or all texts of a file with each other. Distances come out negative: higher is nearer."""
-    _check(measure, plot, second)
-    if second is None and first != "-" and not Path(first).suffix and not Path(first).exists():
-        raise BadInput(f"got one text, {first!r}, but need two to compare, or a file of texts; give the other one too")
+    _check(measure, plot)
+    _check_texts(first, second, kind, plot)
     texts = files.read(first, column, kind).texts if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
         raise BadInput(
@@ -63,15 +64,31 @@ def similarity(
         _print_matrix(texts, scores)
 
 
-def _check(measure: str | None, plot: Path | None, second: str | None) -> None:
+def _is_text(argument: str) -> bool:
+    """Neither a file nor called like one; a text may be too long for a path, which ``os.path.exists`` survives."""
+    called_like_one = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in files.FORMATS))
+    return argument != "-" and not called_like_one and not os.path.exists(argument)
+
+
+def _check(measure: str | None, plot: Path | None) -> None:
     from sbert.types import Similarity
 
     if measure is not None:
         check_value("--measure", measure, get_args(Similarity))
-    if plot is not None and second is not None:
-        raise BadInput("--plot draws the texts of a file, but two texts were given; write them to a file")
     if plot is not None:
         output.check_output(plot, _PLOT_SUFFIXES)
+
+
+def _check_texts(first: str, second: str | None, kind: str | None, plot: Path | None) -> None:
+    if second is None and kind is None and _is_text(first):
+        raise BadInput(
+            f"got {show.shorten(first, _SHOWN)!r} alone, which is no file, but need two to compare, or a file of "
+            "texts; give a second text, or name a file"
+        )
+    if plot is not None and second is not None:
+        raise WrongUsage("--plot draws the texts of a file, but two texts were given; write them to a file")
+    if plot is not None:
+        output.check_other(plot, first)
 
 
 def _print_matrix(texts: list[str], scores: FloatArray) -> None:

@@ -9,36 +9,72 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from sbert.cli import output
+from sbert.cli import files, output
 from sbert.data.files import Record
 from sbert.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TROUBLE = frozenset("\t\r\n")
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 Write = Callable[[Sequence[Record]], None]
+Windows = Callable[[], Iterable[list[Record]]]
+"""Records so many at a time, from the first one again at every call."""
 
 
 @contextmanager
-def table(path: Path) -> Iterator[Write]:
-    """A function that writes records, all of the same fields, to ``path``, whole or not at all; - is jsonl."""
+def table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
+    """A function that writes records, all of the same fields, to ``path``, whole or not at all; - is jsonl.
+
+    ``types`` is what :func:`types_of` found; without it all windows have the types of the first.
+    """
     if path == output.STANDARD_OUTPUT:
         yield _jsonl(sys.stdout.buffer)
         return
     with output.whole(path) as file:
         if path.suffix.lower() == ".parquet":
-            with _parquet(file) as write:
+            with _parquet(file, types) as write:
                 yield write
         else:
             yield {".tsv": _tsv, ".csv": _csv, ".jsonl": _jsonl}[path.suffix.lower()](file)
 
 
-def check_fields(path: Path, rows: Iterable[tuple[str, Iterable[object]]]) -> None:
-    """Refuse, before any work, what a tsv cannot hold, having no quoting: of each row its place and its fields."""
-    for where, fields in rows if path.suffix.lower() == ".tsv" else ():
-        if any(not _TROUBLE.isdisjoint(field) for field in fields if isinstance(field, str)):
-            raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
+def types_of(path: Path, windows: Windows) -> pa.Schema | None:
+    """The types that hold every record, for parquet, where a column has one type; found before any work."""
+    if path.suffix.lower() != ".parquet":
+        return None
+    import pyarrow as pa
+
+    types = pa.schema([])
+    with files.making_table():
+        for window in windows():
+            types = pa.unify_schemas([types, pa.Table.from_pylist(window).schema], promote_options="permissive")
+        files.check_parquet(types)
+        for window in windows():  # whole numbers too large for the decimals of another row show only here
+            pa.Table.from_pylist(window, schema=types)
+    return types
+
+
+def check_fields(path: Path, rows: Iterable[tuple[str, Record]]) -> None:
+    """Refuse, before any work, what no file can hold, or no tsv, which has no quoting. ``rows``: place and fields."""
+    for where, record in rows:
+        for name, value in record.items():
+            _check_unicode(where, name, value)
+            if path.suffix.lower() == ".tsv" and not _TROUBLE.isdisjoint(name + _cell(value)):
+                raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
+
+
+def _check_unicode(where: str, name: str, value: object) -> None:
+    """JSON may escape half a character, which reading lets pass and writing does not."""
+    try:
+        json.dumps([name, value], ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{where}: field {name!r} holds a lone surrogate, which is no Unicode character; repair or drop the row"
+        ) from None
 
 
 def _tsv(file: IO[bytes]) -> Write:
@@ -83,8 +119,7 @@ def _jsonl(file: IO[bytes]) -> Write:
 
 
 @contextmanager
-def _parquet(file: IO[bytes]) -> Iterator[Write]:
-    """The first window decides the types."""
+def _parquet(file: IO[bytes], types: pa.Schema | None) -> Iterator[Write]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -92,13 +127,9 @@ def _parquet(file: IO[bytes]) -> Iterator[Write]:
 
     def write(records: Sequence[Record]) -> None:
         nonlocal writer
-        try:
-            made = pa.Table.from_pylist(list(records), schema=writer and writer.schema)
-        except pa.ArrowException as error:
-            raise BadInput(
-                f"the fields make no table ({error}), but parquet needs one; write .jsonl instead"
-            ) from None
-        writer = writer or pq.ParquetWriter(file, made.schema)
+        with files.making_table():
+            made = pa.Table.from_pylist(list(records), schema=writer.schema if writer else types)
+            writer = writer or pq.ParquetWriter(file, made.schema)
         writer.write_table(made)
 
     try:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Json, ModelName, check_value, usage
-from sbert.errors import BadInput, SbertError
+from sbert.cli.options import INTERRUPTED, Json, ModelName, check_value, usage
+from sbert.errors import BadInput, SbertError, counted
 
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sbert.train.run_file import RunFile
     from sbert.train.trainer import Trainer
 
-_INTERRUPTED = 130
 _LEADER_FIRST_SECONDS = 3.0
 _EXAMPLE = '"A man is eating." "Someone has a meal."'
 
@@ -194,7 +193,7 @@ def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
     except KeyboardInterrupt:
         if team.leads:
             show.note(_interrupted(trainer))
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _interrupted(trainer: Trainer) -> str:
@@ -214,7 +213,7 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return
     best = "nothing was measured" if metric is None else f"best {metric} {_score(result)}"
-    print(f"{result.steps:,} steps in {_duration(result.seconds)}; {best}")
+    print(f"{counted(result.steps, 'step')} in {show.duration(result.seconds)}; {best}")
     print(f"model   {result.model}")
     print(f"curve   {trainer.folder / 'run.html'}")
     reads_pairs = hasattr(trainer.model, "predict")
@@ -224,18 +223,6 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
 
 def _score(result: Result) -> str:
     return "none" if result.best_score is None else f"{result.best_score:.2f} after step {result.best_step:,}"
-
-
-def _duration(seconds: float) -> str:
-    """Short for people.
-
-    >>> _duration(8.25), _duration(754), _duration(8000)
-    ('8.2 s', '12 min 34 s', '2 h 13 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def _explain(trainer: Trainer, team: Team, json: bool) -> None:
@@ -256,7 +243,7 @@ def _explain(trainer: Trainer, team: Team, json: bool) -> None:
 
 def _print_data(facts: DataFacts, max_length: int) -> None:
     skipped = f", {facts.skipped:,} more without a gold label left out" if facts.skipped else ""
-    print(f"{facts.name}: {facts.rows:,} rows for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    print(f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
     headings = ("column", "seen as", "tokens", "longest", f"cut at {max_length}", "repeated", "first row")
     rows = [
         (
@@ -291,12 +278,11 @@ def _labels(facts: DataFacts) -> str:
 
 
 def _print_run(found: Explanation) -> None:
-    size = f"{found.epochs} epoch{'s' * (found.epochs > 1)} in batches of {found.batch_size}"
+    size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
     print(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
     print(f"trained    {found.parameters:,} parameters")
     print(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
-    print(
-        f"time       about {_duration(found.seconds)} for the steps, going by {found.measured_steps} that were tried"
-    )
+    seconds = show.duration(found.seconds)
+    print(f"time       about {seconds} for the steps, going by {found.measured_steps} that were tried")
     if found.peak_memory is not None:
         print(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")

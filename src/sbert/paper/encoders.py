@@ -19,7 +19,7 @@ import torch
 
 from sbert import hub, losses
 from sbert.data import Columns, read
-from sbert.errors import ModelNotFound, SbertError
+from sbert.errors import ModelNotFound, SbertError, counted
 from sbert.evaluate.sources import DataFolder
 from sbert.evaluate.tasks import Kind, Model, Task, kind_of
 from sbert.hub.bundled import DEFAULT
@@ -33,7 +33,7 @@ from sbert.models.words import WordEncoder
 from sbert.paper import baselines, sources
 from sbert.paper.bare import SEED, Bare
 from sbert.paper.budgets import Settings
-from sbert.paper.names import counted, short
+from sbert.paper.names import short
 from sbert.train.config import TrainConfig
 from sbert.train.journal import versions
 from sbert.train.trainer import Trainer
@@ -154,7 +154,7 @@ class Encoders:
         """A BiLSTM on word vectors, trained on NLI."""
         path, size, nli = self.vectors, self.limits.lstm, self.nli
         row = "InferSent - GloVe"
-        note = f"trained here on {counted(nli, 'NLI pair')}, {size} units in each direction, {path.name}"
+        note = f"trained here on {counted(len(nli), 'NLI pair')}, {size} units in each direction, {path.name}"
 
         def objective(model: WordEncoder) -> Loss:
             return self._softmax(model.embedding_dimension, nli, (*CONCAT, "u*v"))
@@ -169,7 +169,7 @@ class Encoders:
     def sbert_nli(self) -> Row:
         """The backbone, trained on NLI."""
         paper = f"{self.bare.family}-NLI-{self.bare.size}"
-        note = f"{self.bare.trained_note}, {counted(self.nli, 'NLI pair')}; the paper's is {paper}"
+        note = f"{self.bare.trained_note}, {counted(len(self.nli), 'NLI pair')}; the paper's is {paper}"
 
         def make() -> BiEncoder:
             return BiEncoder.from_pretrained(self.nli_folder())

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-
-def counted(rows: Sized, name: str) -> str:
-    """How many, for a note."""
-    return f"{len(rows):,} {name}{'' if len(rows) == 1 else 's'}"
 
 
 def short(names: Sequence[str]) -> list[tuple[str, str]]:

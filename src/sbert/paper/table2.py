@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, counted
 from sbert.evaluate import sts
 from sbert.evaluate.tasks import Model, Options
 from sbert.models.bi import BiEncoder
@@ -17,7 +17,6 @@ from sbert.models.cross import CrossEncoder
 from sbert.paper import measure
 from sbert.paper.cells import Cell, Job
 from sbert.paper.encoders import Encoders, Makers, Row
-from sbert.paper.names import counted
 
 TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
 New = Callable[[], BiEncoder | CrossEncoder]
@@ -49,18 +48,18 @@ def _trained(encoders: Encoders) -> Makers:
 
 
 def _after_stsb(encoders: Encoders, name: str, new: New) -> Row:
-    return _row(encoders, name, new, counted(encoders.stsb, "STSb pair"), encoders.bare.fingerprint)
+    return _row(encoders, name, new, counted(len(encoders.stsb), "STSb pair"), encoders.bare.fingerprint)
 
 
 def _after_both(encoders: Encoders, name: str, new: New) -> Row:
-    trained_on = f"{counted(encoders.nli, 'NLI pair')}, then {len(encoders.stsb):,} of STSb"
+    trained_on = f"{counted(len(encoders.nli), 'NLI pair')}, then {len(encoders.stsb):,} of STSb"
     return _row(encoders, name, new, trained_on, encoders.after_nli)
 
 
 def _row(encoders: Encoders, name: str, new: New, trained_on: str, start: str) -> Row:
     name = encoders.bare.named(name)
     seeds = encoders.limits.seeds
-    note = f"{encoders.bare.trained_note}, {trained_on}; mean over {counted(seeds, 'seed')}"
+    note = f"{encoders.bare.trained_note}, {trained_on}; mean over {counted(len(seeds), 'seed')}"
 
     def load() -> Iterator[Model]:
         return (encoders.graded(name.lower(), new, start, encoders.stsb, seed) for seed in seeds)
@@ -76,4 +75,4 @@ def _job(encoders: Encoders, row: Row, paths: list[Path]) -> Job:
         return measure.over_seeds(measure.Place("table2", row, "Spearman"), values, len(pairs), cut_note)
 
     key = encoders.key("table2", row, "Spearman", paths)
-    return Job(key, f"table2: {row.name}, {counted(encoders.limits.seeds, 'seed')}", run)
+    return Job(key, f"table2: {row.name}, {counted(len(encoders.limits.seeds), 'seed')}", run)

@@ -7,13 +7,13 @@ from functools import cache, partial
 
 from sbert import losses
 from sbert.data import Columns
+from sbert.errors import counted
 from sbert.evaluate import sections
 from sbert.models.bi import BiEncoder
 from sbert.models.words import WordEncoder
 from sbert.paper import baselines, measure, sources
 from sbert.paper.cells import Job
 from sbert.paper.encoders import Encoders, Row
-from sbert.paper.names import counted
 
 (TASK,) = sections.TASKS
 
@@ -44,7 +44,7 @@ def _dor(encoders: Encoders, triplets: Columns) -> Row:
         folder = encoders.train("dor", new, start, triplets, lambda _: losses.triplet, rate=1e-3, batch=64)
         return WordEncoder.from_pretrained(folder)
 
-    note = f"trained here on {counted(triplets, 'triplet')}, {size} units in each direction, {path.name}"
+    note = f"trained here on {counted(len(triplets), 'triplet')}, {size} units in each direction, {path.name}"
     return Row("Dor et al.", "Dor et al.", note, load, f"{start} {triplets.fingerprint}")
 
 
@@ -59,5 +59,5 @@ def _sbert(encoders: Encoders, triplets: Columns) -> Row:
         return BiEncoder.from_pretrained(folder)
 
     paper = f"{name}-{bare.size}"
-    note = f"{bare.trained_note}, trained on {counted(triplets, 'triplet')}; the paper's is {paper}"
+    note = f"{bare.trained_note}, trained on {counted(len(triplets), 'triplet')}; the paper's is {paper}"
     return Row(name, paper, note, load, f"{start} {triplets.fingerprint}")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, counted
 from sbert.evaluate import sts
 from sbert.evaluate.tasks import Model, Options
 from sbert.losses.softmax import Part
@@ -15,7 +15,6 @@ from sbert.paper import measure, sources
 from sbert.paper.bare import SEED
 from sbert.paper.cells import Cell, Job
 from sbert.paper.encoders import CONCAT, Encoders, Makers, Row
-from sbert.paper.names import counted
 from sbert.types import Pooling
 
 POOLINGS: tuple[Pooling, ...] = ("mean", "max", "cls")
@@ -65,7 +64,7 @@ def _after_nli(encoders: Encoders, name: str, pooling: Pooling, concat: tuple[Pa
     def load() -> BiEncoder:
         return BiEncoder.from_pretrained(encoders.nli_folder(pooling, concat))
 
-    return _row(encoders, name, counted(encoders.nli, "NLI pair"), load, encoders.after_nli)
+    return _row(encoders, name, counted(len(encoders.nli), "NLI pair"), load, encoders.after_nli)
 
 
 def _after_stsb(encoders: Encoders, pooling: Pooling) -> Row:
@@ -74,7 +73,7 @@ def _after_stsb(encoders: Encoders, pooling: Pooling) -> Row:
     def load() -> Model:
         return encoders.graded(f"sbert-stsb-{pooling}", partial(encoders.bare.bi, pooling), start, stsb, SEED)
 
-    return _row(encoders, pooling.upper(), counted(stsb, "STSb pair"), load, f"{start} {stsb.fingerprint}")
+    return _row(encoders, pooling.upper(), counted(len(stsb), "STSb pair"), load, f"{start} {stsb.fingerprint}")
 
 
 def _row(encoders: Encoders, name: str, trained_on: str, load: Callable[[], Model], made_of: str) -> Row:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from sbert.data.sampling import Kind as Sampling
 from sbert.data.sampling import Mix
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_option, counted
 
 Schedule = Literal["linear", "cosine", "constant"]
 TrainPrecision = Literal["float32", "bf16", "fp16"]
@@ -116,7 +116,7 @@ def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _data(facts: Mapping[str, Any]) -> list[str]:
-    return [f"{data['rows']} rows with checksum {data['sha256'][:8]}" for data in facts["data"]]
+    return [f"{counted(data['rows'], 'row')} with checksum {data['sha256'][:8]}" for data in facts["data"]]
 
 
 def _check_least(name: str, value: float | None, least: int) -> None:

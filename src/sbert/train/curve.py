@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sbert.errors import counted
+
 _SMOOTHING = 0.9
 _ALWAYS = {"step", "loss", "tokens", "padding_saved", "truncated", "gradient", "learning_rate", "rows_per_second"}
 _BLUE, _ORANGE, _GREY = "#1f6feb", "#d9822b", "#b8bfc9"
@@ -85,7 +87,7 @@ table {{ border-collapse: collapse; margin: 1rem 0 }}
 td, th {{ padding: .2rem 1rem .2rem 0; text-align: left; border-bottom: 1px solid #8884 }}
 </style>
 <h1>{html.escape(name)}</h1>
-<p>{facts["steps"]:,} steps over {html.escape(_data(facts))}.</p>
+<p>{counted(facts["steps"], "step")} over {html.escape(_data(facts))}.</p>
 <img alt="loss and score by step" src="data:image/png;base64,{source}">
 {_scores(scores)}
 <details><summary>Settings</summary><table>{settings}</table></details>
@@ -94,7 +96,7 @@ td, th {{ padding: .2rem 1rem .2rem 0; text-align: left; border-bottom: 1px soli
 
 
 def _data(facts: Mapping[str, Any]) -> str:
-    return ", ".join(f"{data['name']} ({data['rows']:,} rows)" for data in facts["data"])
+    return ", ".join(f"{data['name']} ({counted(data['rows'], 'row')})" for data in facts["data"])
 
 
 def _scores(scores: Sequence[Mapping[str, float]]) -> str:

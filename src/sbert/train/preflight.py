@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from sbert.data import Columns, Cursor
+from sbert.errors import counted
 from sbert.losses import OBJECTIVES, Loss, Objective
 from sbert.text import Truncation
 from sbert.train.trainer import Trainer
@@ -196,7 +197,7 @@ def _roles(objective: Objective | None, names: list[str]) -> list[str]:
 
 def _label(columns: Columns, label: Any) -> str:
     if isinstance(label, list):
-        return f"{len(label)} numbers"
+        return counted(len(label), "number")
     return columns.label_names[int(label)] if columns.label_kind == "class" else f"{label:g}"
 
 
@@ -218,7 +219,7 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
         repeated = sum(column.repeated for column in facts.columns)
         if facts.negatives is not None and repeated and sampler != "no-duplicates":
             yield (
-                f"{facts.name}: {repeated:,} texts stand there more than once, and two in one batch are taken for "
+                f"{facts.name}: {counted(repeated, 'repeated text')}, and two equal ones in one batch are taken for "
                 'negatives of each other; set train.sampler="no-duplicates"'
             )
         if facts.loss.startswith("batch-") and sampler != "by-label":
