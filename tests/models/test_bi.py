@@ -73,7 +73,7 @@ class TestComposition:
             BiEncoder(backbone, pooling="meen")  # type: ignore[arg-type]
         with pytest.raises(BadOption, match="'cosine', 'dot', 'euclidean', 'manhattan'"):
             BiEncoder(backbone, similarity="cos")  # type: ignore[arg-type]
-        with pytest.raises(BadOption, match="prompt_name is 'query'"):
+        with pytest.raises(BadInput, match="prompt_name is 'query', but the model has no prompts"):
             BiEncoder(backbone, default_prompt_name="query")
 
     def test_parts_that_do_not_fit_are_refused_at_once(self, tiny_folder: Callable[[str], Path]) -> None:
@@ -142,8 +142,6 @@ class TestFinish:
     def test_int8_needs_ranges_and_then_depends_on_the_text_alone(self, tiny: BiEncoder, sentences: list[str]) -> None:
         with pytest.raises(NotCalibrated, match="calibrate"):
             tiny.encode("고양이", precision="int8")
-        with pytest.raises(BadInput, match="no texts"):
-            tiny.calibrate([])
         tiny.calibrate(sentences, on_truncate="ignore")
         alone = tiny.encode("고양이", precision="int8")
         assert alone.dtype == np.int8
@@ -324,6 +322,40 @@ def test_a_thread_that_has_read_brings_no_dropout_to_another(bundled) -> None:
     assert not any(module.training for module in model.modules())
     assert len(list(second)) == 1
     assert all(module.training for module in model.modules())
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "told"),
+    [
+        ("similarity_fn_name", "dot_score", "similarity is 'dot_score', but must be one of 'cosine', 'dot'"),
+        ("default_prompt_name", "질문", "prompt_name is '질문', but must be one of 'passage', 'query'"),
+        ("prompts", {"질문": 3}, "a prompt is int, but must be text"),
+    ],
+)
+def test_what_cannot_be_loaded_again_is_not_saved(tiny, tmp_path, setting, value, told) -> None:
+    setattr(tiny, setting, value)
+    with pytest.raises(BadInput, match=told):
+        tiny.save_pretrained(tmp_path / "모형")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_prompt_that_is_not_there_or_no_text_is_told(bundled) -> None:
+    with pytest.raises(BadInput, match="prompt_name is 'query', but the model has no prompts; give the words"):
+        bundled.encode("비가 온다.", prompt_name="query")
+    with pytest.raises(BadInput, match="a prompt is int, but must be text"):
+        bundled.encode("비가 온다.", prompt=3)
+
+
+def test_only_vectors_are_compared(bundled) -> None:
+    with pytest.raises(BadInput, match="got a list that is no array of numbers, but vectors are compared"):
+        bundled.similarity(["비"], ["눈"])
+
+
+@pytest.mark.parametrize("texts", [[], ["비"], ["비", "비"]])
+def test_too_few_texts_to_calibrate_with(tiny, texts) -> None:
+    with pytest.raises(BadInput, match=f"calibrate got {len(set(texts))} different text"):
+        tiny.calibrate(texts)
+    assert tiny.ranges is None
 
 
 def test_a_cosine_is_never_beyond_one(bundled, sentences) -> None:

@@ -244,7 +244,7 @@ class TestRefusals:
 
     def test_one_text_is_no_list_of_letters(self, model, bundled):
         for each in (model, bundled):
-            with pytest.raises(BadInput, match="got one text, but several are read here"):
+            with pytest.raises(BadInput, match="got one text, but a list of texts is expected"):
                 each.rank("비", "눈이 온다")
 
     def test_a_poly_encoder_is_no_cross_encoder(self, tiny_folder, tmp_path):

@@ -231,7 +231,8 @@ def _jsonl(lines: Lines, name: str) -> Records:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise BadInput(f"{name}, line {number}: not JSON ({error})") from None
+            reason = str(error).partition(":")[0]  # where it stands is counted from this line
+            raise BadInput(f"{name}, line {number}: not JSON ({reason}); every line must be a JSON object") from None
         yield number, _object(record, f"{name}, line {number}")
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, BadOption, SelfCheckFailed, check_count, check_option
+from sbert.errors import BadInput, SelfCheckFailed, check_count, check_option, counted
 from sbert.models.backbone import Backbone, cut_at
 from sbert.models.finish import best, check_dimensions, check_numbers, finish, merge_windows
 from sbert.models.run import best_device, run
@@ -66,7 +66,6 @@ class BiEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.pooling = as_poolings(pooling)
-        check_option("similarity", similarity, get_args(Similarity))
         self.tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)
@@ -81,7 +80,7 @@ class BiEncoder(nn.Module):
         self.ranges: FloatArray | None = None
         self.reference: hub.Reference | None = None
         self.eval()
-        self._prompt(None, None)  # an unknown default is an error now, not at the first encode
+        self._check_settings()
 
     @classmethod
     def from_pretrained(
@@ -313,8 +312,11 @@ class BiEncoder(nn.Module):
         The ranges are saved with the model, so that the same text always gets the same bytes.
         """
         texts = check_texts(sentences)
-        if not texts:
-            raise BadInput("calibrate got no texts, but needs a sample of the corpus: a few thousand are plenty")
+        if len(set(texts)) < 2:  # of a single one, every range would be a point
+            raise BadInput(
+                f"calibrate got {counted(len(set(texts)), 'different text')}, but needs a sample of the corpus: "
+                "a few thousand are plenty"
+            )
         as_floats: EncodeOptions = {**options, "precision": "float32"}
         self.ranges = ranges_of(self.encode(texts, **as_floats))
 
@@ -324,6 +326,7 @@ class BiEncoder(nn.Module):
 
     def parts(self) -> hub.Parts:
         """All that is saved, with new reference vectors."""
+        self._check_settings()
         vectors = self.encode(hub.REFERENCE_TEXTS, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
         self.reference = hub.Reference(hub.REFERENCE_TEXTS, vectors)
         return hub.Parts(
@@ -358,15 +361,23 @@ class BiEncoder(nn.Module):
     def _gives_unit_vectors(self) -> bool:
         return len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
 
+    def _check_settings(self) -> None:
+        """What anybody may set, so that it is refused before it is saved, and not when it is first used."""
+        check_option("similarity", self.similarity_fn_name, get_args(Similarity))
+        for name in (None, *self.prompts):
+            self._prompt(name, None)
+
     def _prompt(self, name: str | None, prompt: str | None) -> str:
-        if prompt is not None:
-            return prompt
+        """``prompt`` in so many words, or else the one of this name, the default one, or none."""
         name = name or self.default_prompt_name
-        if name is None:
-            return ""
-        if name not in self.prompts:
-            raise BadOption("prompt_name", name, sorted(self.prompts))
-        return self.prompts[name]
+        if prompt is None and name is not None:
+            if not self.prompts:
+                raise BadInput(f"prompt_name is {name!r}, but the model has no prompts; give the words with prompt")
+            check_option("prompt_name", name, sorted(self.prompts))
+            prompt = self.prompts[name]
+        if not isinstance(prompt, str | None):
+            raise BadInput(f"a prompt is {type(prompt).__name__}, but must be text")
+        return prompt or ""
 
     def _for_task(self, task: Role, options: EncodeOptions) -> EncodeOptions:
         named = options.get("prompt_name") is not None or options.get("prompt") is not None
@@ -374,4 +385,9 @@ class BiEncoder(nn.Module):
 
 
 def _tensor(vectors: Array | Tensor) -> Tensor:
-    return torch.as_tensor(vectors).detach().cpu().float()
+    try:
+        return torch.as_tensor(vectors).detach().cpu().float()
+    except (TypeError, ValueError, RuntimeError):
+        raise BadInput(
+            f"got a {type(vectors).__name__} that is no array of numbers, but vectors are compared; encode texts first"
+        ) from None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, check_option
 from sbert.types import Similarity
 
 
@@ -19,6 +20,7 @@ def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor
     tensor([[0.6000],
             [0.8000]])
     """
+    check_option("similarity", similarity, get_args(Similarity))
     a, b = torch.atleast_2d(a), torch.atleast_2d(b)
     _check_sizes(a, b)
     return _ALL_PAIRS[similarity](a, b)
@@ -26,6 +28,7 @@ def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor
 
 def pairwise(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
     """(N, D), (N, D) -> (N,): row i of ``a`` with row i of ``b``."""
+    check_option("similarity", similarity, get_args(Similarity))
     a, b = torch.atleast_2d(a), torch.atleast_2d(b)
     _check_sizes(a, b)
     if len(a) != len(b):

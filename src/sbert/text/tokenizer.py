@@ -213,7 +213,7 @@ def check_texts(sentences: Iterable[str]) -> list[str]:
             "or one column of a table"
         )
     if isinstance(sentences, str):
-        raise BadInput("got one text, but several are read here, and its letters are none; put it in a list")
+        raise BadInput("got one text, but a list of texts is expected; put it in one: [text]")
     texts = list(sentences)
     for row, text in enumerate(texts):
         if not isinstance(text, str):
