@@ -42,10 +42,10 @@ def predict(
     Example: sbert predict runs/cross-stsb pairs.tsv -o scores.tsv
     """
     from sbert.data.rows import scan
-    from sbert.types import OnTruncate, Output
+    from sbert.types import OnTruncateWhole, Output
 
     check_value("--as", as_, get_args(Output))
-    check_value("--on-truncate", on_truncate, get_args(OnTruncate)[:-1])
+    check_value("--on-truncate", on_truncate, get_args(OnTruncateWhole))
     if out != output.STANDARD_OUTPUT:
         output.check_output(out, tables.SUFFIXES)
         output.check_other(out, source)

@@ -69,7 +69,7 @@ class BiEncoder(nn.Module):
         self.tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)
-        heads_.check_sizes(heads, self._pooled_dimension)
+        heads_.check_sizes(self.heads, self._pooled_dimension)
         self.include_prompt = include_prompt
         self.prompts = dict(prompts or {})
         self.default_prompt_name = default_prompt_name
@@ -309,7 +309,8 @@ class BiEncoder(nn.Module):
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
         """Learn each dimension's range from a sample of your corpus, for ``precision="int8"`` and ``"uint8"``.
 
-        The ranges are saved with the model, so that the same text always gets the same bytes.
+        The ranges are saved with the model, so that the same text always gets the same bytes. They hold for
+        vectors made with these options, of as many dimensions or fewer.
         """
         texts = check_texts(sentences)
         if len(set(texts)) < 2:  # of a single one, every range would be a point
