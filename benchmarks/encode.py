@@ -9,13 +9,16 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
 from sidebyside import RESULTS, column, finish, race, seconds, sts_sentences
-from sidebyside.runtimes import runtimes
+from sidebyside.runtimes import Encode, runtimes
 
 from sbert import BiEncoder, hub
 from sbert.cli.measure import flops
@@ -41,25 +44,40 @@ def text_sets() -> dict[str, list[str]]:
     return {"sts": sts[:2000], "mixed": mixed}
 
 
-def contestants(folder: str, texts: list[str]) -> dict[str, Callable[[Sequence[str]], np.ndarray]]:
-    """Everybody on the same weights; sentence-transformers also at the batch size that suits it best here."""
-    ours = BiEncoder.from_pretrained(folder)
+class Loaded(NamedTuple):
+    """Everybody on the same weights."""
+
+    ours: BiEncoder
+    theirs: SentenceTransformer
+    others: dict[str, Encode]
+
+
+def load(folder: str, place: Path) -> Loaded:
     theirs = SentenceTransformer(folder, device="cpu")
+    return Loaded(BiEncoder.from_pretrained(folder), theirs, runtimes(folder, theirs, place))
+
+
+def contestants(loaded: Loaded, texts: list[str]) -> dict[str, Encode]:
+    """sentence-transformers also at the batch size that suits it best on these texts."""
+    ours, theirs, others = loaded
     sample = texts[:300]
     sizes = (8, 16, 64, 128)
     theirs.encode(sample[:32])
-    best_size = min(sizes, key=lambda size: min(seconds(lambda: theirs.encode(sample, batch_size=size)) for _ in "12"))
+
+    def best_of_two(size: int) -> float:
+        return min(seconds(lambda: theirs.encode(sample, batch_size=size)) for _ in range(2))
+
+    best_size = min(sizes, key=best_of_two)
     return {
         OURS: lambda texts: ours.encode(texts, on_truncate="ignore"),
         DEFAULT: lambda texts: theirs.encode(texts),
         "sentence-transformers (its best batch size)": lambda texts: theirs.encode(texts, batch_size=best_size),
-        **runtimes(folder, theirs),
+        **others,
     }
 
 
-def multiplies(folder: str, texts: list[str]) -> Callable[[], None]:
+def multiplies(model: BiEncoder, texts: list[str]) -> Callable[[], None]:
     """The float32 operations of encoding ``texts`` without padding, linear layers and attention, and nothing else."""
-    model = BiEncoder.from_pretrained(folder)
     matrix = torch.rand(SIZE, SIZE)
     whole, rest = divmod(flops(model, model.tokenize(texts)), 2 * SIZE**3)
     last = matrix[: round(rest / (2 * SIZE**2))]
@@ -72,16 +90,16 @@ def multiplies(folder: str, texts: list[str]) -> Callable[[], None]:
     return multiply
 
 
-def throughput(folder: str, texts: list[str]) -> dict[str, float]:
+def throughput(loaded: Loaded, texts: list[str], rounds: int = ROUNDS) -> dict[str, float]:
     """Best seconds of each contestant over ``texts``, after checking that all give the same vectors; and the limit."""
-    people = contestants(folder, texts)
+    people = contestants(loaded, texts)
     expected = people[OURS](texts)
     for name, encode in people.items():
         difference = float(np.abs(encode(texts) - expected).max())
         if difference > 1e-5:
             raise SystemExit(f"{name} gives other vectors: {difference:.2g}")
     turns = {name: (lambda encode=encode: encode(texts)) for name, encode in people.items()}
-    return race({**turns, LIMIT: multiplies(folder, texts)}, ROUNDS)
+    return race({**turns, LIMIT: multiplies(loaded.ours, texts)}, rounds)
 
 
 def cold_start(folder: str) -> dict[str, float]:
@@ -129,7 +147,9 @@ def plot(results: dict[str, dict[str, float]]) -> None:
 def main() -> None:
     folder = str(hub.resolve(None))
     sets = text_sets()
-    results = {name: throughput(folder, texts) for name, texts in sets.items()}
+    with tempfile.TemporaryDirectory() as place:
+        loaded = load(folder, Path(place))
+        results = {name: throughput(loaded, texts) for name, texts in sets.items()}
     cold = cold_start(folder)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "encode.md").write_text(table(results), encoding="utf-8")

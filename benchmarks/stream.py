@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import resource
-
-from sidebyside import finish
+from sidebyside import finish, peak_megabytes
 
 from sbert import BiEncoder
 
 LINES = 1_000_000
-
-
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:

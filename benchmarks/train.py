@@ -14,9 +14,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
-from sidebyside import data_folder, finish
+from sidebyside import data_folder, finish, peak_megabytes
 
 from sbert import BiEncoder, Columns, TrainConfig, Trainer, hub, losses
 from sbert.data import read
@@ -92,7 +91,7 @@ def theirs(columns: Columns) -> float:
 PEOPLE: dict[str, Callable[[Columns], float]] = {OURS: ours, THEIRS: theirs}
 
 
-def peak_megabytes(name: str) -> float:
+def peak_alone(name: str) -> float:
     """Of a fresh process in which only ``name`` trains."""
     output = subprocess.run([sys.executable, __file__, name], check=True, capture_output=True, text=True).stdout
     return float(output.split()[-1])
@@ -100,8 +99,7 @@ def peak_megabytes(name: str) -> float:
 
 def alone(name: str) -> None:
     PEOPLE[name](rows())
-    status = Path("/proc/self/status").read_text(encoding="ascii")  # getrusage would count what the parent used
-    print(int(status.partition("VmHWM:")[2].split()[0]) / 1024)
+    print(peak_megabytes())
 
 
 def main() -> None:
@@ -112,7 +110,7 @@ def main() -> None:
     for number in range(ROUNDS):
         for name in list(PEOPLE)[:: 1 if number % 2 == 0 else -1]:
             speed[name] = max(speed[name], PEOPLE[name](columns))
-    memory = {name: peak_megabytes(name) for name in PEOPLE}
+    memory = {name: peak_alone(name) for name in PEOPLE}
     for name in PEOPLE:
         print(f"{name}: {speed[name]:.1f} pairs/s, {memory[name]:.0f} MB at the peak")
     finish(

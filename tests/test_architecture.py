@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "sbert"
-ORDER = "cli > serve|paper > train|bulk > evaluate > search|models|data > hub|losses > text|nn > types > errors"
-LEVEL = {room: level for level, rooms in enumerate(reversed(ORDER.split(" > "))) for room in rooms.split("|")}
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "sbert"
+PLAN = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+ORDER = next(line.strip("`") for line in PLAN if line.startswith("`cli > "))
+LEVEL = {room: level for level, rooms in enumerate(reversed(ORDER.split(" > "))) for room in rooms.split(" | ")}
 # The package's own door sees every room; no room sees the door.
 DOOR = {"__init__": len(LEVEL), "__main__": len(LEVEL)}
 NO_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "manager", "misc"}

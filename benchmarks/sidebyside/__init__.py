@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from sbert.paper.machine import cpu_name
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -32,6 +34,12 @@ def seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has had; getrusage would count what its parent used."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def data_folder() -> Path:
@@ -66,7 +74,7 @@ def sts_sentences() -> list[str]:
 
 def finish(name: str, bars: Mapping[str, tuple[float, float]], details: Mapping[str, object]) -> None:
     """Store the figures and end with one line per bar: name, value, target."""
-    machine = {"processor": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
+    machine = {"processor": cpu_name(), "cores": os.cpu_count(), "python": platform.python_version()}
     figures = {bar: {"value": round(value, 4), "target": target} for bar, (value, target) in bars.items()}
     RESULTS.mkdir(exist_ok=True)
     record = {"machine": machine, "bars": figures, **details}

@@ -6,7 +6,6 @@ the rest is its way: texts sorted by their number of characters, batches of 32, 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,11 +18,11 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 Session = Callable[[dict[str, np.ndarray]], np.ndarray]
 
 
-def runtimes(folder: str, model: SentenceTransformer) -> dict[str, Encode]:
-    """Name -> encode, for each runtime that is installed."""
+def runtimes(folder: str, model: SentenceTransformer, place: Path) -> dict[str, Encode]:
+    """Name -> encode, for each runtime that is installed; ``place`` holds the graph, which they may read later on."""
     if not (find_spec("onnx") and find_spec("onnxscript")):
         return {}
-    graph = export(folder)
+    graph = export(folder, place / "model.onnx")
     found = {}
     if find_spec("onnxruntime"):
         found["ONNX Runtime (batch 32)"] = padded(model, onnxruntime_session(graph))
@@ -32,7 +31,7 @@ def runtimes(folder: str, model: SentenceTransformer) -> dict[str, Encode]:
     return found
 
 
-def export(folder: str) -> Path:
+def export(folder: str, path: Path) -> Path:
     from transformers import AutoModel
 
     body = AutoModel.from_pretrained(folder, attn_implementation="eager", add_pooling_layer=False).eval()
@@ -41,7 +40,6 @@ def export(folder: str) -> Path:
         def forward(self, input_ids, attention_mask, token_type_ids):
             return body(input_ids, attention_mask, token_type_ids).last_hidden_state
 
-    path = Path(tempfile.mkdtemp()) / "model.onnx"
     example = tuple(torch.ones(2, 9, dtype=torch.long) for _ in range(3))
     names = ["input_ids", "attention_mask", "token_type_ids"]
     axes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length")}

@@ -227,7 +227,7 @@ def test_half_a_character_in_any_field_is_refused_before_the_work(folder, cross,
         '{"text": "비", "text2": "눈", "출처": ["\\ud83d"]}',
     ]
     Path("반쪽.jsonl").write_text("\n".join(rows), "utf-8")
-    sentence = "field '출처' holds a lone surrogate, which is no Unicode character; repair or drop the row"
+    sentence = "field '출처' holds a lone surrogate, which is no Unicode character; repair or drop it"
     for out in ("-", "a.csv", "a.jsonl", "a.parquet"):
         assert f"반쪽.jsonl, line 2: {sentence}" in failure("predict", cross, "반쪽.jsonl", "-o", out)
     for out in ("-", "a.jsonl", "a.parquet"):

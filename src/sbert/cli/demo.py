@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sbert.cli import output, show
-from sbert.cli.findings import SAMPLE, Answer, Findings, find, timed
+from sbert.cli.findings import SAMPLE, Findings, find, timed
 from sbert.cli.options import Json, ModelName
 
 if TYPE_CHECKING:
@@ -42,16 +42,21 @@ def demo(
 
 def _show(console: Console, found: Findings) -> None:
     notes = found.notes
-    _table(console, f"The {len(found.pairs)} most similar pairs", [found.similarity, "topic", "text"], _pairs(found))
+    _table(
+        console, f"The {len(found.pairs)} most similar pairs", [found.similarity, "topic", "text"], found.pair_rows()
+    )
     _note(console, notes["pairs"])
     for answer in found.answers:
-        _table(console, f"? {answer.query}", [found.similarity, "topic", "text"], _hits(found, answer))
+        _table(console, f"? {answer.query}", [found.similarity, "topic", "text"], found.hit_rows(answer))
     _note(console, notes["queries"])
-    _table(console, f"? {found.korean.query}", [found.similarity, "topic", "text"], _hits(found, found.korean))
+    _table(console, f"? {found.korean.query}", [found.similarity, "topic", "text"], found.hit_rows(found.korean))
     _note(console, notes["korean"])
     headings = ["sentences", "pairs", "vectors", "reading", "ratio"]
     _table(
-        console, "One vector for each sentence, or reading every pair with a cross-encoder", headings, _costs(found)
+        console,
+        "One vector for each sentence, or reading every pair with a cross-encoder",
+        headings,
+        found.cost_rows(),
     )
     _note(console, notes["cost"])
 
@@ -81,24 +86,6 @@ def _table(console: Console, title: str, headings: list[str], rows: Iterable[lis
         table.add_row(*map(Text, row))
     console.print(Text(f"\n{title}", style="bold"))
     console.print(table)
-
-
-def _pairs(found: Findings) -> Iterable[list[str]]:
-    for first, second, score in found.pairs:
-        a, b = found.sentences[first], found.sentences[second]
-        topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
-        yield [f"{score:.3f}", topics, f"{a.text}\n{b.text}"]
-
-
-def _hits(found: Findings, answer: Answer) -> Iterable[list[str]]:
-    for hit in answer.hits:
-        yield [f"{hit.score:.3f}", found.sentences[int(hit.id)].topic, found.text(hit)]
-
-
-def _costs(found: Findings) -> Iterable[list[str]]:
-    for cost in found.costs:
-        times = [show.duration(cost.vectors), show.duration(cost.reading), f"{cost.ratio:,.0f} x"]
-        yield [f"{cost.sentences:,}", f"{cost.pairs:,}", *times]
 
 
 def _facts(found: Findings, page: Path) -> dict[str, Any]:

@@ -7,12 +7,12 @@ import platform
 import sys
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from sbert.cli import files, show
+from sbert.cli import show
+from sbert.cli.findings import read_sentences
 from sbert.cli.options import Json, ModelArgument
 from sbert.errors import SbertError, counted
 from sbert.paper.machine import cpu_name
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sbert.models.cross import CrossEncoder
     from sbert.models.load import Model
 
-_SENTENCES = Path(__file__).with_name("demo_sentences.tsv")
 _STABLE_TEXTS = 40
 
 
@@ -80,7 +79,7 @@ def _examine(name: str | None) -> Iterator[Finding]:
     kind = type(model).__name__
     about = {"folder": str(folder), "kind": kind}
     yield Finding("model", True, f"{folder}, a {kind}, runs on {model.device}{_route(body)}", about)
-    texts = files.read(str(_SENTENCES)).texts
+    texts = [sentence.text for sentence in read_sentences()]
     if isinstance(body, BiEncoder):
         yield _reference(body)
     yield _stability(model, texts)

@@ -106,13 +106,5 @@ def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calib
 
 def _report(out: Path, vectors: Array, seconds: float, json: bool) -> None:
     count, dimension = vectors.shape
-    summary = {"rows": count, "dimension": dimension, "type": str(vectors.dtype), "seconds": round(seconds, 3)}
-    if json and out != output.STANDARD_OUTPUT:
-        show.as_json({"output": str(out), **summary})
-    elif json:  # standard output holds the vectors
-        import json as json_
-
-        show.note(json_.dumps(summary))
-    else:
-        where = "standard output" if out == output.STANDARD_OUTPUT else out
-        show.note(f"{count:,} x {dimension} {vectors.dtype} in {seconds:.1f} s -> {where}")
+    facts = {"rows": count, "dimension": dimension, "type": str(vectors.dtype), "seconds": round(seconds, 3)}
+    show.summary(out, facts, f"{count:,} x {dimension} {vectors.dtype} in {seconds:.1f} s", json)

@@ -114,6 +114,24 @@ class Findings:
             "cost": _COST.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
         }
 
+    def pair_rows(self) -> Iterator[list[str]]:
+        """Score, topics and both sentences of every pair, as they are shown."""
+        for first, second, score in self.pairs:
+            a, b = self.sentences[first], self.sentences[second]
+            topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
+            yield [f"{score:.3f}", topics, f"{a.text}\n{b.text}"]
+
+    def hit_rows(self, answer: Answer) -> Iterator[list[str]]:
+        """Score, topic and sentence of every hit."""
+        for hit in answer.hits:
+            yield [f"{hit.score:.3f}", self.sentences[int(hit.id)].topic, self.text(hit)]
+
+    def cost_rows(self) -> Iterator[list[str]]:
+        """How many sentences and pairs, both times, and their ratio."""
+        for cost in self.costs:
+            times = [duration(cost.vectors), duration(cost.reading), f"{cost.ratio:,.0f} ×"]
+            yield [f"{cost.sentences:,}", f"{cost.pairs:,}", *times]
+
     def text(self, hit: Hit) -> str:
         """The sentence that was hit."""
         return self.sentences[int(hit.id)].text

@@ -87,7 +87,7 @@ which reads the two sentences of every pair together, would take about {duration
 (extrapolated from a sample, see below).</p>
 {_tiles(found)}
 <h2>The most similar pairs</h2>
-{_table([found.similarity, "topic", "sentence"], _pairs(found))}
+{_table([found.similarity, "topic", "sentence"], found.pair_rows())}
 {notes["pairs"]}
 <h2>Questions</h2>
 {"".join(_answer(found, answer) for answer in found.answers)}
@@ -105,7 +105,7 @@ similar one has the same topic (by chance: {_chance(labels):.0%}).</p>
 <h2>Topics against topics</h2>
 {_heat(_means(cosines, labels), topics)}
 <h2>What reading every pair would cost</h2>
-{_table(["sentences", "pairs", "vectors", "reading", "ratio"], _costs(found))}
+{_table(["sentences", "pairs", "vectors", "reading", "ratio"], found.cost_rows())}
 {notes["cost"]}
 <p class="dim">Model: {escape(found.model)}. Embedding: {found.speed}. This page loads nothing from anywhere.</p>
 </body>
@@ -141,34 +141,22 @@ def _tiles(found: Findings) -> str:
 
 
 def _table(headings: list[str], rows: Iterable[list[str]]) -> str:
-    """Cells are HTML already. What is neither topic nor sentence is a number."""
+    """What is neither topic nor sentence is a number."""
     kinds = [{"topic": "dim", "sentence": "text"}.get(heading, "number") for heading in headings]
     head = "".join(f'<th class="{kind}">{heading}</th>' for kind, heading in zip(kinds, headings, strict=True))
-    lines = [[f'<td class="{kind}">{cell}</td>' for kind, cell in zip(kinds, row, strict=True)] for row in rows]
+    lines = [[f'<td class="{kind}">{_cell(cell)}</td>' for kind, cell in zip(kinds, row, strict=True)] for row in rows]
     body = "\n".join(f"<tr>{''.join(line)}</tr>" for line in lines)
     table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
     return f'<div class="{"sentences" if "sentence" in headings else "figures"}">{table}</div>'
 
 
-def _pairs(found: Findings) -> Iterable[list[str]]:
-    for first, second, score in found.pairs:
-        a, b = found.sentences[first], found.sentences[second]
-        topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
-        yield [f"{score:.3f}", escape(topics), f"{escape(a.text)}<br>{escape(b.text)}"]
+def _cell(text: str) -> str:
+    return escape(text).replace("\n", "<br>")
 
 
 def _answer(found: Findings, answer: Answer) -> str:
-    rows = [
-        [f"{hit.score:.3f}", escape(found.sentences[int(hit.id)].topic), escape(found.text(hit))]
-        for hit in answer.hits
-    ]
-    return f"<h3>{escape(answer.query)}</h3>{_table([found.similarity, 'topic', 'sentence'], rows)}"
-
-
-def _costs(found: Findings) -> Iterable[list[str]]:
-    for cost in found.costs:
-        times = [duration(cost.vectors), duration(cost.reading), f"{cost.ratio:,.0f} ×"]
-        yield [f"{cost.sentences:,}", f"{cost.pairs:,}", *times]
+    table = _table([found.similarity, "topic", "sentence"], found.hit_rows(answer))
+    return f"<h3>{escape(answer.query)}</h3>{table}"
 
 
 def _chance(labels: IntArray) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -141,17 +140,11 @@ def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output,
 
 
 def _report(rows: Rows, result: _Result, out: Path, seconds: float, json: bool) -> None:
-    summary = {
+    facts = {
         "rows": rows.count,
         "labels": list(result.labels),
         "scale": result.scale,
         "seconds": round(seconds, 3),
     }
-    if json and out != output.STANDARD_OUTPUT:
-        show.as_json({"output": str(out), **summary})
-    elif json:  # standard output holds the predictions
-        show.note(json_.dumps(summary, ensure_ascii=False))
-    else:
-        where = "standard output" if out == output.STANDARD_OUTPUT else out
-        classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
-        show.note(f"{counted(rows.count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes} -> {where}")
+    classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
+    show.summary(out, facts, f"{counted(rows.count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes}", json)

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
 # Where nobody watches there is no width to keep to; this keeps tables readable in a log.
@@ -28,6 +30,17 @@ def console(width: int | None = None) -> Console:
 def as_json(value: object) -> None:
     """Machine-readable, on standard output."""
     print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -> None:
+    """What was written to ``out``; where that is standard output, the rest goes to standard error."""
+    on_stdout = str(out) == "-"
+    if in_json and on_stdout:
+        note(json.dumps(facts, ensure_ascii=False))
+    elif in_json:
+        as_json({"output": str(out), **facts})
+    else:
+        note(f"{sentence} -> {'standard output' if on_stdout else out}")
 
 
 def note(message: str, style: str = "") -> None:

@@ -60,21 +60,24 @@ def types_of(path: Path, windows: Windows) -> pa.Schema | None:
 
 def check_fields(path: Path, rows: Iterable[tuple[str, Record]]) -> None:
     """Refuse, before any work, what no file can hold, or no tsv, which has no quoting. ``rows``: place and fields."""
+    quoted = path.suffix.lower() != ".tsv"
     for where, record in rows:
-        for name, value in record.items():
-            _check_unicode(where, name, value)
-            if path.suffix.lower() == ".tsv" and not _TROUBLE.isdisjoint(name + _cell(value)):
-                raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
+        if not _is_unicode(record):
+            field = next(name for name, value in record.items() if not _is_unicode([name, value]))
+            raise BadInput(
+                f"{where}: field {field!r} holds a lone surrogate, which is no Unicode character; repair or drop it"
+            )
+        if not quoted and any(not _TROUBLE.isdisjoint(name + _cell(value)) for name, value in record.items()):
+            raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot; write .csv or .jsonl")
 
 
-def _check_unicode(where: str, name: str, value: object) -> None:
+def _is_unicode(value: object) -> bool:
     """JSON may escape half a character, which reading lets pass and writing does not."""
     try:
-        json.dumps([name, value], ensure_ascii=False, default=str).encode()
+        json.dumps(value, ensure_ascii=False, default=str).encode()
     except UnicodeEncodeError:
-        raise BadInput(
-            f"{where}: field {name!r} holds a lone surrogate, which is no Unicode character; repair or drop the row"
-        ) from None
+        return False
+    return True
 
 
 def _tsv(file: IO[bytes]) -> Write:
