@@ -36,6 +36,13 @@ def failure(*arguments: object, stdin: str | bytes | None = None, code: int = 1)
     return result.stderr
 
 
+def refused(*arguments: object) -> None:
+    """The verb finds that its model gives no numbers."""
+    line = failure(*arguments)
+    assert line.startswith("error: the model gives NaN for ")
+    assert line.endswith("; its weights are damaged, fetch or train it again\n")
+
+
 def process(
     *arguments: object, start: Sequence[str] = ("-m", "sbert"), stdin: str = "", **environment: str
 ) -> subprocess.CompletedProcess[str]:
