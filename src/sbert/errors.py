@@ -6,6 +6,7 @@
     ├── BadInput (ValueError)          something the caller passed cannot be used
     │   ├── BadOption                  an option value that does not exist; the message names those that do
     │   └── TextTooLong                a text exceeds the model's length and on_truncate="raise"
+    ├── WrongUsage                     the command line itself is wrong, whatever the files hold: exit code 2
     ├── ModelNotFound (OSError)        no folder, installed package or hub repository of that name
     ├── ModelNotSaved (OSError)        a model's folder that could not be written; what was there is untouched
     ├── BadModel (ValueError)          a model folder that is damaged or that asks for something unknown
@@ -22,7 +23,8 @@ from __future__ import annotations
 
 import difflib
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 
 class SbertError(Exception):
@@ -44,6 +46,10 @@ class BadOption(BadInput):
         near = difflib.get_close_matches(str(got), valid, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         super().__init__(f"{name} is {got!r}, but must be one of {', '.join(map(repr, valid))}{hint}")
+
+
+class WrongUsage(SbertError):
+    """The command line itself is wrong, whatever the files hold: ends with exit code 2."""
 
 
 class TextTooLong(BadInput):
@@ -118,3 +124,18 @@ def check_count(name: str, value: int) -> None:
         raise BadInput(f"{name} is {value!r}, but must be a whole number") from None
     if value < 1:
         raise BadInput(f"{name} is {value}, but must be at least 1")
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """What is refused in here was typed."""
+    try:
+        yield
+    except BadInput as error:
+        raise WrongUsage(str(error)) from None
+
+
+def check_value(option: str, value: str, valid: Collection[str]) -> None:
+    """Refuse an option that is none of these."""
+    with usage():
+        check_option(option, value, valid)

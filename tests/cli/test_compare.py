@@ -13,8 +13,8 @@ from sbert import BiEncoder
 from sbert.evaluate import compare
 from sbert.evaluate.drift import drift
 from sbert.evaluate.metrics import spearman
-from sbert.evaluate.sts import ScoredPairs
-from sbert.evaluate.tasks import similarities
+from sbert.evaluate.suites.sts import ScoredPairs
+from sbert.evaluate.suites.task import similarities
 
 KOREAN = ["한 남자가 기타를 친다", "한 여자가 노래한다", "고양이가 잔다", "비가 온다", "<b>책</b>을 읽는다"]
 ENGLISH = ["A man plays a guitar", "A woman sings", "The cat sleeps", "It rains", "She reads a book"]

@@ -14,8 +14,8 @@ import pytest
 from commandline import failure, sbert
 
 from sbert import BiEncoder
-from sbert.cli import page
-from sbert.cli.findings import KOREAN_QUERY, QUERIES, SAMPLE, Answer, Findings, Sentence, read_sentences
+from sbert.cli.demo import page
+from sbert.cli.demo.results import KOREAN_QUERY, QUERIES, SAMPLE, Answer, Findings, Sentence, read_sentences
 from sbert.types import Hit, Pair
 
 VOID = {"meta", "br"}

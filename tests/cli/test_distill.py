@@ -12,14 +12,14 @@ from commandline import failure, process, refused, sbert
 
 from sbert import BiEncoder, CrossEncoder, load
 from sbert.data import read
-from sbert.train import label
+from sbert.train import distill as label
 
 # The process interrupts itself, as a user would, while the teacher reads its third window.
 INTERRUPTED = """
 import os, signal, sys
 from sbert.cli.main import main
 from sbert.models.cross import CrossEncoder
-from sbert.train import label
+from sbert.train import distill as label
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
 label.WINDOW = 4
 plain, calls = CrossEncoder.predict, []

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sbert.cli.files import read
+from sbert.data.texts import read
 from sbert.errors import BadInput, BadOption, SbertError
 
 TEXTS = ['하나, "둘"', "", "it's 5\u2028o'clock\x0b", "😀 셋"]

@@ -10,8 +10,8 @@ from matplotlib import font_manager
 from matplotlib.font_manager import fontManager
 from matplotlib.image import imread
 
-from sbert.cli import heatmap
-from sbert.cli.heatmap import draw
+from sbert.pages import heatmap
+from sbert.pages.heatmap import draw
 
 HANGUL = ["대한민국의 수도는 서울이다.", "서울은 대한민국의 수도이다.", "A cat, $5 or $10"]
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sbert.cli.files import Rows
-from sbert.cli.output import VECTOR_SUFFIXES, check_output, whole, write_vectors
+from sbert.data.texts import Rows
+from sbert.data.vectors import VECTOR_SUFFIXES, check_output, whole, write_vectors
 from sbert.errors import BadInput, SbertError
 
 ROWS = Rows(["하나", "둘"], [{"번호": 1, "글": "하나"}, {"번호": 2, "글": "둘"}])

@@ -22,7 +22,7 @@ PAIRS = [
 INTERRUPTED = """
 import os, signal, sys
 from sbert.cli.main import main
-from sbert.paper.cells import Cells
+from sbert.paper.ledger import Cells
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
 plain, kept = Cells.add, []
 def add(self, key, cells):

@@ -72,7 +72,7 @@ def test_help_of_every_verb_loads_nothing_heavy():
     done = process(start=["-c", HELP])
     assert done.returncode == 0, done.stderr
     modules = json.loads(done.stdout.splitlines()[-1])
-    assert "sbert.cli.encode" in modules
+    assert "sbert.cli.verbs.encode" in modules
     assert HEAVY & set(modules) == set()
 
 

@@ -13,7 +13,7 @@ import pytest
 from commandline import failure, process, refused, sbert
 
 from sbert import BiEncoder, load
-from sbert.cli import predict as predict_verb
+from sbert.cli.verbs import predict as predict_verb
 
 NAMES = ["모순", "함의", "중립"]
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
 from sbert.errors import BadInput
-from sbert.evaluate.arguments import cross_validate, folds, topic_folds
-from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.sts import ScoredPairs
-from sbert.evaluate.suites import SUITES
+from sbert.evaluate.suites.arguments import cross_validate, folds, topic_folds
+from sbert.evaluate.suites.catalog import SUITES
+from sbert.evaluate.suites.sources import DataFolder
+from sbert.evaluate.suites.sts import ScoredPairs
 
 
 class Letters:

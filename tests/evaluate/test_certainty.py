@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from sbert.evaluate import certainty, interval
-from sbert.evaluate.metrics import accuracy, pearson, spearman
-from sbert.evaluate.report import Score
-from sbert.evaluate.significance import compare
+from sbert.evaluate import interval
+from sbert.evaluate.metrics import accuracy, certainty, pearson, spearman
+from sbert.evaluate.metrics.significance import compare
+from sbert.evaluate.suites.report import Score
 
 RNG = np.random.default_rng(0)
 GOLD = RNG.normal(size=200)

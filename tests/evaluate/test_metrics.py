@@ -11,8 +11,8 @@ from sentence_transformers.sentence_transformer.evaluation import BinaryClassifi
 from sklearn import metrics as sklearn_metrics
 
 from sbert.errors import BadInput
-from sbert.evaluate import metrics
 from sbert.evaluate.metrics import average_precision, best_accuracy, best_f1, pearson, spearman
+from sbert.evaluate.metrics import prediction as metrics
 
 NUMBERS = st.lists(st.tuples(st.integers(-50, 50), st.integers(0, 5)), min_size=3, max_size=40)
 # Few different scores: most have ties.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
 from sbert.errors import BadInput
-from sbert.evaluate.ranking import accuracy_at, judge, map_at, mrr_at, ndcg_at, precision_at, recall_at
+from sbert.evaluate.metrics.ranking import accuracy_at, judge, map_at, mrr_at, ndcg_at, precision_at, recall_at
 
 IDS = "가나다라마바사"
 QUERY = st.tuples(

@@ -10,9 +10,9 @@ from sentence_transformers.sentence_transformer.evaluation import InformationRet
 from sklearn.metrics import ndcg_score
 
 from sbert.errors import BadInput
-from sbert.evaluate.retrieval_sets import Collection, collection_of, ranking_scores, rerank, retrieve
-from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.suites import SUITES
+from sbert.evaluate.suites.catalog import SUITES
+from sbert.evaluate.suites.retrieval import Collection, collection_of, ranking_scores, rerank, retrieve
+from sbert.evaluate.suites.sources import DataFolder
 
 DOCUMENTS = {
     "d1": "날개 주위의 공기 흐름",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sbert.evaluate import Triplets
-from sbert.evaluate.suites import SUITES
+from sbert.evaluate.suites.catalog import SUITES
 
 ROWS = [
     ("서울의 역사", "조선의 수도였다", "인구는 천만이다"),

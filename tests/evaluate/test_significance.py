@@ -13,7 +13,7 @@ from scipy import stats
 from sbert.errors import BadInput
 from sbert.evaluate import compare, interval, mcnemar
 from sbert.evaluate.metrics import accuracy, attained, average_precision, pearson, spearman
-from sbert.evaluate.significance import _QUICK, _bootstrap, _draws, _one_by_one
+from sbert.evaluate.metrics.significance import _QUICK, _bootstrap, _draws, _one_by_one
 
 
 def noisy(rng, gold, noise):
@@ -41,7 +41,7 @@ def test_blocks_of_draws_are_one_stream(monkeypatch):
     whole = interval(spearman, noisy(rng, gold, 1), gold)
     rng = np.random.default_rng(0)
     gold = rng.normal(size=30)
-    monkeypatch.setattr("sbert.evaluate.significance._CELLS", 100)
+    monkeypatch.setattr("sbert.evaluate.metrics.significance._CELLS", 100)
     assert interval(spearman, noisy(rng, gold, 1), gold) == whole
 
 

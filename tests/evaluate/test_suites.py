@@ -16,10 +16,10 @@ from scipy.stats import spearmanr
 from sbert import CrossEncoder
 from sbert.errors import BadInput, BadOption
 from sbert.evaluate.metrics import spearman
-from sbert.evaluate.report import Missing, Report, Score
-from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.sts import aggregate
-from sbert.evaluate.suites import SUITES
+from sbert.evaluate.suites.catalog import SUITES
+from sbert.evaluate.suites.report import Missing, Report, Score
+from sbert.evaluate.suites.sources import DataFolder
+from sbert.evaluate.suites.sts import aggregate
 
 # Pairs and scores, in an order that the words in common do not wholly follow.
 PAIRS = [

@@ -12,9 +12,9 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from sbert.errors import BadInput
-from sbert.evaluate.sources import DataFolder
-from sbert.evaluate.suites import SUITES
-from sbert.evaluate.transfer import (
+from sbert.evaluate.suites.catalog import SUITES
+from sbert.evaluate.suites.sources import DataFolder
+from sbert.evaluate.suites.transfer import (
     Labelled,
     classify,
     classify_by_folds,

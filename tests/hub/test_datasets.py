@@ -12,7 +12,7 @@ import pytest
 from huggingface_hub import constants
 
 from sbert.errors import BadInput, BadOption
-from sbert.evaluate.suites import SUITES, download
+from sbert.evaluate.suites.catalog import SUITES, download
 from sbert.hub.datasets import fetch_split
 
 SHA = "0123456789" * 4

@@ -14,7 +14,7 @@ import torch
 
 from sbert import Backbone, BiEncoder, Dense, LayerNorm, Normalize
 from sbert.errors import BadInput, BadModel, BadOption, NotCalibrated, SelfCheckFailed, TextTooLong
-from sbert.models.run import run
+from sbert.models.inference import run
 from sbert.nn.quantize import quantize
 from sbert.types import Batch
 

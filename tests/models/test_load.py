@@ -8,7 +8,7 @@ import pytest
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, Searcher, WordEncoder, load
 from sbert.errors import BadModel, ModelNotFound
-from sbert.models.pairs import scale_of, score_pairs
+from sbert.models.scoring import scale_of, score_pairs
 
 PAIRS = [("비가 온다.", "비가 내린다."), ("A cat", "")]
 

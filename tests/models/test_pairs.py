@@ -6,7 +6,7 @@ import pytest
 
 from sbert import Backbone, BiEncoder, CrossEncoder, PolyEncoder
 from sbert.errors import TextTooLong
-from sbert.models.pairs import truncation
+from sbert.models.scoring import truncation
 
 PAIRS = [("고양이가 앉아 있다.", "A cat sits."), ("네.", "No.")]
 

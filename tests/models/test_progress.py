@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from sbert.models import progress
-from sbert.models.progress import Progress
+from sbert.disk import progress
+from sbert.disk.progress import Progress
 
 
 class Clock:

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 import sbert
 from sbert.errors import BadInput, BadOption
 from sbert.paper import budgets
-from sbert.paper.bare import Bare
-from sbert.paper.cells import Cell, Cells, Job
+from sbert.paper.backbone import Bare
+from sbert.paper.ledger import Cell, Cells, Job
 from sbert.paper.names import short
 from sbert.paper.numbers import number, numbers
 from sbert.paper.run import plan, run
@@ -30,7 +30,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from sbert.paper.budgets import Settings
-from sbert.paper.cells import Cells
+from sbert.paper.ledger import Cells
 from sbert.paper.run import plan, run
 
 data, out, backbone = sys.argv[1:]

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sbert.paper.cells import Cell
+from sbert.paper.ledger import Cell
 from sbert.paper.report import as_csv, as_markdown, as_page, summary, tables, what_differs
 
 

@@ -8,12 +8,12 @@ import shutil
 import numpy as np
 import pytest
 
-from sbert.evaluate.certainty import interval_of
-from sbert.evaluate.report import Score
+from sbert.disk.machine import cpu_name
+from sbert.evaluate.metrics.certainty import interval_of
+from sbert.evaluate.suites.report import Score
 from sbert.paper import measure
-from sbert.paper.cells import Cells
-from sbert.paper.encoders import Row
-from sbert.paper.machine import cpu_name
+from sbert.paper.ledger import Cells
+from sbert.paper.rows import Row
 from sbert.paper.run import plan, run
 
 

@@ -14,7 +14,7 @@ from sentence_transformers.cross_encoder import losses as their_losses
 from sbert import Columns, CrossEncoder, TrainConfig, Trainer, losses
 from sbert.errors import BadInput
 from sbert.train import trainer
-from sbert.train.preflight import explain
+from sbert.train.run.explain import explain
 
 NLI = ("contradiction", "entailment", "neutral")
 SEED = (42, 0, 0)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imread
 
-from sbert.train.curve import draw, smoothed
+from sbert.pages.training import draw, smoothed
 
 METRICS = [
     *({"step": step, "loss": 1 / step, "tokens": 10, "rows_per_second": 5.0} for step in range(1, 21)),

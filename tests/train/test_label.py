@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sbert import CrossEncoder
 from sbert.errors import CannotResume, RunInUse
-from sbert.train.label import WINDOW, Workplace, fingerprint, label, near_pairs
+from sbert.train.distill import WINDOW, Workplace, fingerprint, label, near_pairs
 
 
 class Given:

@@ -12,7 +12,7 @@ import torch
 from sbert import Columns, PolyEncoder, TrainConfig, Trainer, losses
 from sbert.errors import BadInput
 from sbert.train import trainer
-from sbert.train.preflight import explain
+from sbert.train.run.explain import explain
 
 SEED = (42, 0, 0)
 FORMS = [{}, {"codes": "first"}, {"towers": "separate"}]

@@ -11,8 +11,8 @@ import torch
 
 from sbert import BiEncoder, Columns, TrainConfig, Trainer, evaluate, losses
 from sbert.data import read
-from sbert.train import preflight
-from sbert.train.preflight import explain
+from sbert.train.run import explain as preflight
+from sbert.train.run.explain import explain
 
 A = ["한 남자가 기타를 친다.", "A cat sleeps.", "비가 온다.", "A cat sleeps.", "서울은 수도이다."]
 B = ["사람이 악기를 연주한다.", "A cat naps.", "비가 내린다.", "A cat naps.", "No."]

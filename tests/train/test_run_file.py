@@ -15,8 +15,8 @@ from scipy.stats import spearmanr
 from sbert import BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, load, losses
 from sbert.errors import BadInput, BadModel, BadOption
 from sbert.evaluate import Similarity, Triplets
-from sbert.train import settings
-from sbert.train.run_file import RunFile, assemble
+from sbert.train.run import settings
+from sbert.train.run.file import RunFile, assemble
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 PAIRS = [

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sbert.errors import BadInput, BadOption
-from sbert.train import settings
 from sbert.train.config import TrainConfig
+from sbert.train.run import settings
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import WordTokenizer, split_words
 from sbert.train import trainer
 from sbert.train.distributed import Team
-from sbert.train.preflight import explain
+from sbert.train.run.explain import explain
 from sbert.train.step import Step
 
 

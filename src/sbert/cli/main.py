@@ -11,22 +11,22 @@ from typing import Annotated, ParamSpec
 import typer
 
 from sbert.cli import show
-from sbert.cli.compare import compare
-from sbert.cli.demo import demo
-from sbert.cli.distill import distill
-from sbert.cli.doctor import doctor
-from sbert.cli.encode import encode
-from sbert.cli.evaluate import evaluate
-from sbert.cli.info import info
-from sbert.cli.options import INTERRUPTED, WrongUsage
-from sbert.cli.pairs import pairs
-from sbert.cli.paper import paper
-from sbert.cli.predict import predict
-from sbert.cli.rank import rank
-from sbert.cli.search import search
-from sbert.cli.similarity import similarity
-from sbert.cli.train import train
-from sbert.errors import SbertError
+from sbert.cli.options import INTERRUPTED
+from sbert.cli.verbs.compare import compare
+from sbert.cli.verbs.demo import demo
+from sbert.cli.verbs.distill import distill
+from sbert.cli.verbs.doctor import doctor
+from sbert.cli.verbs.encode import encode
+from sbert.cli.verbs.evaluate import evaluate
+from sbert.cli.verbs.info import info
+from sbert.cli.verbs.pairs import pairs
+from sbert.cli.verbs.paper import paper
+from sbert.cli.verbs.predict import predict
+from sbert.cli.verbs.rank import rank
+from sbert.cli.verbs.search import search
+from sbert.cli.verbs.similarity import similarity
+from sbert.cli.verbs.train import train
+from sbert.errors import SbertError, WrongUsage
 
 _WRONG_USAGE = 2  # as typer ends where an option is unknown
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sbert.errors import BadInput, SbertError, check_option
+from sbert.errors import BadInput, WrongUsage
 
 ModelName = Annotated[
     str | None,
@@ -62,25 +60,6 @@ HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html",
 
 INTERRUPTED = 130
 """The exit code that a shell reports of a program that SIGINT ended."""
-
-
-class WrongUsage(SbertError):
-    """The command line itself is wrong, whatever the files hold: ends with exit code 2."""
-
-
-@contextmanager
-def usage() -> Iterator[None]:
-    """What is refused in here was typed."""
-    try:
-        yield
-    except BadInput as error:
-        raise WrongUsage(str(error)) from None
-
-
-def check_value(option: str, value: str, valid: Collection[str]) -> None:
-    """Refuse an option that is none of these."""
-    with usage():
-        check_option(option, value, valid)
 
 
 def data_folder(named: Path | None) -> Path:

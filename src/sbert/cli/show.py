@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from sbert.text.display import number, one_line, shorten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,47 +81,6 @@ def hits(found: Sequence[tuple[float, int, str]], json: bool) -> None:
         [str(rank), number(score, 4), str(row), one_line(text)] for rank, (score, row, text) in enumerate(found, 1)
     ]
     table(["rank", "score", "row", "text"], lines)
-
-
-def number(value: float, decimals: int = 2) -> str:
-    """Rounded, and never minus zero."""
-    return f"{round(value, decimals) + 0.0:.{decimals}f}"
-
-
-def duration(seconds: float) -> str:
-    """As people say it.
-
-    >>> [duration(value) for value in (0.0312, 4.26, 59.97, 75, 4400, 249_000)]
-    ['0.03 s', '4.3 s', '1 min 0 s', '1 min 15 s', '1 h 13 min', '69 h']
-    """
-    if seconds < 59.95:
-        return f"{seconds:.{2 if seconds < 1 else 1}f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes < 600 else f"{seconds / 3600:,.0f} h"
-
-
-def shorten(text: str, width: int) -> str:
-    """``text`` cut to ``width`` columns; a letter of Hangul takes two.
-
-    >>> shorten("가나다라마", 8)
-    '가나다…'
-    """
-    from rich.text import Text
-
-    cut = Text(text[: width + 1])
-    cut.truncate(width, overflow="ellipsis")
-    return re.sub(r"\s+…$", "…", cut.plain)  # half a wide letter leaves a blank
-
-
-def one_line(text: str) -> str:
-    r"""``text`` as it can stand in a table: no line breaks, nothing that steers a terminal.
-
-    >>> one_line("하나\n둘\t\x1b[31m셋")
-    '하나 둘 [31m셋'
-    """
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 class _Notes(logging.Handler):

@@ -9,36 +9,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sbert.evaluate.ask import primary_metric as primary_metric
-    from sbert.evaluate.clustering import Clustering as Clustering
-    from sbert.evaluate.mining import ParaphraseMining as ParaphraseMining
-    from sbert.evaluate.pairs import BinaryPairs as BinaryPairs
-    from sbert.evaluate.pairs import PairClassification as PairClassification
-    from sbert.evaluate.rerank import Rerank as Rerank
-    from sbert.evaluate.rerank import Sample as Sample
-    from sbert.evaluate.retrieval import Retrieval as Retrieval
-    from sbert.evaluate.several import Several as Several
-    from sbert.evaluate.significance import compare as compare
-    from sbert.evaluate.significance import interval as interval
-    from sbert.evaluate.significance import mcnemar as mcnemar
-    from sbert.evaluate.similarity import Similarity as Similarity
-    from sbert.evaluate.triplets import Triplets as Triplets
+    from sbert.evaluate.evaluators.clustering import Clustering as Clustering
+    from sbert.evaluate.evaluators.combined import Several as Several
+    from sbert.evaluate.evaluators.mining import ParaphraseMining as ParaphraseMining
+    from sbert.evaluate.evaluators.pairs import BinaryPairs as BinaryPairs
+    from sbert.evaluate.evaluators.pairs import PairClassification as PairClassification
+    from sbert.evaluate.evaluators.protocol import primary_metric as primary_metric
+    from sbert.evaluate.evaluators.rerank import Rerank as Rerank
+    from sbert.evaluate.evaluators.rerank import Sample as Sample
+    from sbert.evaluate.evaluators.retrieval import Retrieval as Retrieval
+    from sbert.evaluate.evaluators.similarity import Similarity as Similarity
+    from sbert.evaluate.evaluators.triplets import Triplets as Triplets
+    from sbert.evaluate.metrics.significance import compare as compare
+    from sbert.evaluate.metrics.significance import interval as interval
+    from sbert.evaluate.metrics.significance import mcnemar as mcnemar
 
 _HOME = {
-    "BinaryPairs": "pairs",
-    "Clustering": "clustering",
-    "PairClassification": "pairs",
-    "ParaphraseMining": "mining",
-    "Rerank": "rerank",
-    "Retrieval": "retrieval",
-    "Sample": "rerank",
-    "Several": "several",
-    "Similarity": "similarity",
-    "Triplets": "triplets",
-    "compare": "significance",
-    "interval": "significance",
-    "mcnemar": "significance",
-    "primary_metric": "ask",
+    "BinaryPairs": "evaluators.pairs",
+    "Clustering": "evaluators.clustering",
+    "PairClassification": "evaluators.pairs",
+    "ParaphraseMining": "evaluators.mining",
+    "Rerank": "evaluators.rerank",
+    "Retrieval": "evaluators.retrieval",
+    "Sample": "evaluators.rerank",
+    "Several": "evaluators.combined",
+    "Similarity": "evaluators.similarity",
+    "Triplets": "evaluators.triplets",
+    "compare": "metrics.significance",
+    "interval": "metrics.significance",
+    "mcnemar": "metrics.significance",
+    "primary_metric": "evaluators.protocol",
 }
 
 __all__ = [

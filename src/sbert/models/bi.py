@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, SelfCheckFailed, check_count, check_option, counted
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best, check_dimensions, check_numbers, finish, merge_windows
-from sbert.models.run import best_device, run
+from sbert.models.inference import best_device, run
+from sbert.models.postprocess import best, check_dimensions, check_numbers, finish, merge_windows
 from sbert.nn import heads as heads_
 from sbert.nn import similarity as similarity_
 from sbert.nn.pooling import as_poolings, pool

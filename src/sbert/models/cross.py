@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from sbert import hub
 from sbert.errors import BadInput, check_count, check_option
 from sbert.models.backbone import Backbone, cut_at
-from sbert.models.finish import best, check_numbers
-from sbert.models.run import best_device, run
+from sbert.models.inference import best_device, run
+from sbert.models.postprocess import best, check_numbers
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
 from sbert.text import Tokens, check_pairs, check_texts

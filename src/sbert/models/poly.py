@@ -19,8 +19,8 @@ from sbert import hub
 from sbert.errors import BadInput, check_count, check_option
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
-from sbert.models.finish import best, check_numbers
-from sbert.models.run import best_device, run
+from sbert.models.inference import best_device, run
+from sbert.models.postprocess import best, check_numbers
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import MIN_ROWS, Transformer

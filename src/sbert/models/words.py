@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from sbert import hub
 from sbert.errors import BadInput
-from sbert.models.finish import check_numbers, merge_windows, normalize
-from sbert.models.run import best_device, run
+from sbert.models.inference import best_device, run
+from sbert.models.postprocess import check_numbers, merge_windows, normalize
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import Tokens, WordTokenizer, check_texts

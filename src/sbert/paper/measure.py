@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sbert.errors import BadInput
-from sbert.evaluate.certainty import interval_of
-from sbert.evaluate.report import Score
-from sbert.evaluate.sections import Triples
-from sbert.evaluate.sts import ScoredPairs
-from sbert.evaluate.tasks import Memory, Options, Task
-from sbert.evaluate.transfer import LabelledSplits
-from sbert.paper.cells import Cell, Job
-from sbert.paper.encoders import Encoders, Row
+from sbert.evaluate.metrics.certainty import interval_of
+from sbert.evaluate.suites.report import Score
+from sbert.evaluate.suites.sections import Triples
+from sbert.evaluate.suites.sts import ScoredPairs
+from sbert.evaluate.suites.task import Memory, Options, Task
+from sbert.evaluate.suites.transfer import LabelledSplits
+from sbert.paper.ledger import Cell, Job
 from sbert.paper.numbers import number
+from sbert.paper.rows import Encoders, Row
 from sbert.types import IntArray, Scorer
 
 T = TypeVar("T")

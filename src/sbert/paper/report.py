@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sbert.evaluate import charts, sheet
-from sbert.paper.cells import Cell
+from sbert.pages import charts, sheet
+from sbert.paper.ledger import Cell
 
 TITLES = {
     "table1": "Table 1: sentence pairs, never trained on (Spearman)",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from sbert.disk.progress import Progress
 from sbert.errors import SbertError, check_option
-from sbert.models.progress import Progress
-from sbert.paper import table1, table2, table3, table4, table5, table6, table7
 from sbert.paper.budgets import Settings as Settings
-from sbert.paper.cells import Cell, Cells, Job
-from sbert.paper.encoders import Encoders
+from sbert.paper.ledger import Cell, Cells, Job
 from sbert.paper.numbers import number
+from sbert.paper.rows import Encoders
+from sbert.paper.tables import table1, table2, table3, table4, table5, table6, table7
 
 TABLES: dict[str, Callable[[Encoders], list[Job]]] = {
     "table1": table1.jobs,

@@ -12,8 +12,8 @@ import numpy as np
 
 from sbert.data import Columns, read
 from sbert.errors import BadInput
-from sbert.evaluate.sources import DataFolder, Source
-from sbert.evaluate.sts import ScoredPairs
+from sbert.evaluate.suites.sources import DataFolder, Source
+from sbert.evaluate.suites.sts import ScoredPairs
 
 SNLI = ("snli_1.0_train.jsonl", "snli")
 MULTINLI = ("multinli_1.0_train.jsonl", "multinli")

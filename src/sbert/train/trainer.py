@@ -24,13 +24,13 @@ from torch import nn
 
 from sbert import hub
 from sbert.data import Columns, Cursor, Sampler
+from sbert.disk.progress import Progress
 from sbert.errors import BadInput, CannotResume, Diverged
 from sbert.evaluate import primary_metric
 from sbert.losses import Loss
-from sbert.models.progress import Progress
+from sbert.pages.training import draw
 from sbert.train import checkpoint, journal
 from sbert.train.config import TrainConfig, differences
-from sbert.train.curve import draw
 from sbert.train.distributed import Team
 from sbert.train.records import Callback, Evaluator, Event, Position, Result
 from sbert.train.stop import Stop

@@ -1,0 +1,1 @@
+"""What sbert demo shows."""

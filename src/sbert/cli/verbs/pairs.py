@@ -1,0 +1,49 @@
+"""``sbert pairs``: the most similar pairs of texts in a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sbert.cli import show
+from sbert.cli.options import Column, Format, Json, ModelName, TextFile
+from sbert.data import texts as files
+from sbert.text import display
+
+
+def pairs(
+    source: TextFile,
+    top: Annotated[int, typer.Option(min=1, help="So many pairs.")] = 20,
+    threshold: Annotated[float | None, typer.Option(help="Only pairs with at least this score.")] = None,
+    model: ModelName = None,
+    column: Column = None,
+    kind: Format = None,
+    json: Json = False,
+) -> None:
+    """Find the pairs of texts nearest in meaning: paraphrases, duplicates."""
+    texts = files.read(source, column, kind).texts
+
+    from sbert.models.bi import BiEncoder
+    from sbert.search.exact import most_similar_pairs
+
+    encoder = BiEncoder.from_pretrained(model)
+    vectors = encoder.encode(texts, show_progress_bar=True)
+    found = most_similar_pairs(vectors, top, threshold, encoder.similarity_fn_name)
+    if json:
+        show.as_json(
+            [{"score": score, "rows": [a, b], "texts": [texts[a], texts[b]]} for a, b, score in found],
+        )
+    elif found:
+        lines = [
+            [
+                str(rank),
+                display.number(score, 4),
+                f"{a}\n{b}",
+                f"{display.one_line(texts[a])}\n{display.one_line(texts[b])}",
+            ]
+            for rank, (a, b, score) in enumerate(found, 1)
+        ]
+        show.table(["rank", "score", "row", "text"], lines)
+    else:
+        show.note("no pairs" if threshold is None else f"no pair scores {threshold:g} or more")

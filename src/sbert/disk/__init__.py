@@ -1,0 +1,1 @@
+"""Files, folders, locks and work that survive a crash. Knows nothing of texts or models."""

@@ -1,0 +1,1 @@
+"""Evaluators: data in, a function from a model to figures out."""

@@ -1,0 +1,5 @@
+"""The published test sets, where their files are, and which evaluator scores each."""
+
+from sbert.evaluate.suites.catalog import SUITES, Suite, download
+
+__all__ = ["SUITES", "Suite", "download"]

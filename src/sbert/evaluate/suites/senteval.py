@@ -1,0 +1,99 @@
+"""The seven sets of SentEval that the paper reports, as tables or as SentEval lays them out. Knows names only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from sbert.data import files
+from sbert.errors import BadInput
+from sbert.evaluate.suites.sources import Source, column, lines, of_split, own, rows
+from sbert.evaluate.suites.task import Task
+from sbert.evaluate.suites.transfer import Labelled, LabelledSplits, score
+
+_PUBLISHER = "SentEval's get_transfer_data.bash, github.com/facebookresearch/SentEval"
+
+
+def table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
+    """A reader of one table with the columns split, label, text and perhaps text2; without splits all rows are one."""
+
+    def read(paths: Sequence[Path]) -> LabelledSplits:
+        (path,) = paths
+        records = rows(path)
+        parts = {split: _labelled(of_split(records, (split,), path), path) for split in splits}
+        return LabelledSplits(**parts) if parts else LabelledSplits(_labelled(records, path))
+
+    return read
+
+
+def _labelled(records: list[files.Record], path: Path) -> Labelled:
+    names = ("text", "text2") if "text2" in records[0] else ("text",)
+    texts = tuple(column(records, name, path) for name in names)
+    return Labelled(texts, [str(files.field(record, "label", str(path))) for record in records])
+
+
+def _two_files(paths: Sequence[Path]) -> LabelledSplits:
+    """The texts of one class in each."""
+    classes = [lines(path) for path in paths]
+    labels = [str(number) for number, texts in enumerate(classes) for _ in texts]
+    return LabelledSplits(Labelled(([text for texts in classes for text in texts],), labels))
+
+
+def _sst(paths: Sequence[Path]) -> LabelledSplits:
+    return LabelledSplits(*(_split_lines(path, "\t", text_first=True) for path in paths))
+
+
+def _trec(paths: Sequence[Path]) -> LabelledSplits:
+    train, test = (_split_lines(path, ":") for path in paths)
+    # What stands between the colon and the first space is the finer class.
+    bare = [Labelled(([text.partition(" ")[2] for text in part.texts[0]],), part.labels) for part in (train, test)]
+    return LabelledSplits(bare[0], test=bare[1])
+
+
+def _split_lines(path: Path, separator: str, text_first: bool = False) -> Labelled:
+    texts, labels = [], []
+    for number, line in enumerate(lines(path), 1):
+        first, found, second = line.strip().partition(separator)
+        if not found:
+            raise BadInput(f"{path}, line {number}: no {separator!r} between label and text")
+        texts.append(first if text_first else second)
+        labels.append(second if text_first else first)
+    return Labelled((texts,), labels)
+
+
+def _mrpc(paths: Sequence[Path]) -> LabelledSplits:
+    def read(path: Path) -> Labelled:
+        records = rows(path)
+        texts = (column(records, "#1 String", path), column(records, "#2 String", path))
+        return Labelled(texts, column(records, "Quality", path))
+
+    train, test = map(read, paths)
+    return LabelledSplits(train, test=test)
+
+
+def _task(
+    name: str,
+    our_name: str,
+    splits: Sequence[str],
+    read: Callable[[Sequence[Path]], LabelledSplits],
+    *names: str,
+) -> Task[LabelledSplits]:
+    sources = own(our_name, _PUBLISHER, table(*splits)), Source(names, _PUBLISHER, read)
+    return Task(name, sources, score, ("encoder",))
+
+
+TASKS = (
+    _task("mr", "mr", (), _two_files, "rt-polarity.neg", "rt-polarity.pos"),
+    _task("cr", "cr", (), _two_files, "custrev.neg", "custrev.pos"),
+    _task("subj", "subj", (), _two_files, "subj.objective", "subj.subjective"),
+    _task("mpqa", "mpqa", (), _two_files, "mpqa.neg", "mpqa.pos"),
+    _task(
+        "sst2",
+        "sst2_phrases",
+        ("train", "dev", "test"),
+        _sst,
+        *(f"SST/binary/sentiment-{split}" for split in ("train", "dev", "test")),
+    ),
+    _task("trec", "trec", ("train", "test"), _trec, "train_5500.label", "TREC_10.label"),
+    _task("mrpc", "mrpc", ("train", "test"), _mrpc, "msr_paraphrase_train.txt", "msr_paraphrase_test.txt"),
+)

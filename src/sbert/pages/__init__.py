@@ -1,0 +1,1 @@
+"""Every HTML page and chart. Knows plain records: no models, no files."""

@@ -1,0 +1,1 @@
+"""A training run as a file: read, built, explained."""
