@@ -1,0 +1,100 @@
+"""Hidden folders in which files are written before they get their names.
+
+A draft lies beside its target, so that a rename within one file system puts the result in place. The process that
+writes holds a lock on its draft, and the system releases the lock when the process ends, however it ends: a draft
+that nobody holds was left by a dead process, and the next writer in the same folder removes it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
+_PREFIX, _SUFFIX = ".sbert-", ".tmp"
+_STALE_SECONDS = 24 * 60 * 60
+"""Age from which a draft counts as abandoned on systems without file locks."""
+OLD = "old"
+"""Subfolder of a draft that holds a folder which is being replaced, under its own name."""
+
+
+@contextmanager
+def draft(parent: Path) -> Iterator[Path]:
+    """Create a locked, private folder in ``parent`` and remove it with all its contents at the end."""
+    sweep(parent)
+    folder, descriptor = _create(parent)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def sweep(parent: Path) -> None:
+    """Remove the drafts in ``parent`` that dead processes left, and restore folders they had set aside."""
+    for folder in parent.glob(f"{_PREFIX}*{_SUFFIX}"):
+        if folder.is_file():  # written by versions before drafts were folders
+            if _is_stale(folder):
+                folder.unlink(missing_ok=True)
+            continue
+        with suppress(OSError), _abandoned(folder) as abandoned:
+            if abandoned:
+                _restore(folder, parent)
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _create(parent: Path) -> tuple[Path, int | None]:
+    while True:
+        folder = parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+        folder.mkdir(mode=0o700)
+        if fcntl is None:
+            return folder, None
+        try:
+            descriptor = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # another process swept the folder before it was locked
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder, descriptor
+        os.close(descriptor)
+
+
+@contextmanager
+def _abandoned(folder: Path) -> Iterator[bool]:
+    """Whether no living process holds the draft; while the block runs, nobody else can take it."""
+    if fcntl is None:
+        yield _is_stale(folder)
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        yield False
+    else:
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _is_stale(path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return time.time() - path.stat().st_mtime > _STALE_SECONDS
+    return False
+
+
+def _restore(folder: Path, parent: Path) -> None:
+    """Put back a folder that a process had set aside when it was killed between two renames."""
+    aside = folder / OLD
+    for old in aside.iterdir() if aside.is_dir() else ():
+        if not (parent / old.name).exists():
+            old.rename(parent / old.name)
