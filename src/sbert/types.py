@@ -18,18 +18,31 @@ IntArray = npt.NDArray[np.integer[Any]]
 Array = npt.NDArray[Any]
 
 Pooling = Literal["mean", "max", "cls", "mean_sqrt_len", "weightedmean", "lasttoken"]
+"""How the hidden states of a text's tokens become one vector."""
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
+"""How two vectors are compared; distances are negative, so that higher always means more similar."""
 Precision = Literal["float32", "float16", "int8", "uint8", "binary", "ubinary"]
+"""The number format of finished vectors."""
 OnTruncateWhole = Literal["warn", "raise", "ignore"]
-"""Where what is too long cannot be read in windows: pairs, and queries of several vectors."""
+"""What to do about inputs that are too long and cannot be split into windows: pairs, and a poly-encoder's queries."""
 OnTruncate = Literal[OnTruncateWhole, "chunk"]
+"""What to do about texts that are too long."""
 Scale = Literal["sigmoid", "identity", "softmax"]
+"""The activation that turns the logits of a cross-encoder into scores."""
 Output = Literal["score", "logit", "probability"]
-Kind = Literal["bi", "cross", "poly"]
+"""What to return for a pair of texts: a score on the model's own scale, the raw logit, or a probability."""
+ModelKind = Literal["bi", "cross", "poly"]
+"""The kinds of transformer models that can be trained."""
 LabelKind = Literal["none", "class", "score", "binary", "vector", "scores"]
+"""What the labels of a data set are: nothing, class ids, scores from 0 to 1, 0 or 1, or a teacher's output."""
+Sampling = Literal["shuffled", "no-duplicates", "by-label"]
+"""How rows are grouped into batches: at random, without a text twice in a batch, or several rows of each label."""
 Codes = Literal["learned", "first"]
+"""Where the M vectors of a poly-encoder's query come from: learned attention queries, or its first M tokens."""
 Towers = Literal["shared", "separate"]
+"""Whether a poly-encoder reads queries and documents with one transformer or with two."""
 Role = Literal["query", "document"]
+"""Which side of a search a text is on, for models that embed the two sides differently."""
 
 
 class Group(NamedTuple):

@@ -8,7 +8,6 @@ import pytest
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, Searcher, WordEncoder, load
 from sbert.errors import BadModel, ModelNotFound
-from sbert.models.scoring import scale_of, score_pairs
 
 PAIRS = [("비가 온다.", "비가 내린다."), ("A cat", "")]
 
@@ -80,8 +79,8 @@ def test_a_word_encoder(tmp_path):
     assert again.encode(["비 눈", "cat"]).tolist() == model.encode(["비 눈", "cat"]).tolist() == [[1, 0.5], [0, 1]]
     cut = load(tmp_path / "낱말", max_seq_length=1, device="cpu")
     assert cut.encode("비 눈", on_truncate="ignore").tolist() == [1, 0]
-    assert score_pairs(again, [("비", "cat"), ("비", "눈"), ("개", "비")]) == pytest.approx([0, 0.5**0.5, 0])
-    assert scale_of(again) == "cosine"
+    assert again.score_pairs([("비", "cat"), ("비", "눈"), ("개", "비")]) == pytest.approx([0, 0.5**0.5, 0])
+    assert again.pair_scale() == "cosine"
     with pytest.raises(
         BadModel, match=r"holds a WordEncoder, .* load it with WordEncoder\.from_pretrained, or name another model$"
     ):

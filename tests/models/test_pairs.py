@@ -6,7 +6,6 @@ import pytest
 
 from sbert import Backbone, BiEncoder, CrossEncoder, PolyEncoder
 from sbert.errors import TextTooLong
-from sbert.models.scoring import truncation
 
 PAIRS = [("고양이가 앉아 있다.", "A cat sits."), ("네.", "No.")]
 
@@ -17,12 +16,12 @@ def prompted(tiny_folder):
     prompts = {"query": "찾을 글은 다음과 같다: ", "document": "a text that may be found: "}
     model = BiEncoder(Backbone.from_pretrained(tiny_folder("bert")), prompts=prompts, default_prompt_name="query")
     model.max_seq_length = len(model.tokenize([prompts["query"]]).ids) + 3
-    assert not truncation(BiEncoder(Backbone(model.tokenizer, model.transformer)), [PAIRS]).truncated
+    assert not BiEncoder(Backbone(model.tokenizer, model.transformer)).pair_truncation([PAIRS]).truncated
     return model
 
 
 def test_a_default_prompt_takes_room(prompted):
-    account = truncation(prompted, [PAIRS])
+    account = prompted.pair_truncation([PAIRS])
     assert account.truncated > 0
     with pytest.raises(TextTooLong, match=f"^{account.truncated} of 4 texts .* the longest has {account.longest};"):
         prompted.encode([text for pair in PAIRS for text in pair], on_truncate="raise")
@@ -30,7 +29,7 @@ def test_a_default_prompt_takes_room(prompted):
 
 def test_so_do_the_prompts_of_queries_and_documents(prompted):
     poly = PolyEncoder(prompted, 2)
-    account = truncation(poly, [PAIRS[:1], PAIRS[1:]])
+    account = poly.pair_truncation([PAIRS[:1], PAIRS[1:]])
     queries, documents = zip(*PAIRS, strict=True)
     lost = 0
     for texts, encode in ((queries, poly.encode_query), (documents, poly.encode_document)):
@@ -44,7 +43,7 @@ def test_so_do_the_prompts_of_queries_and_documents(prompted):
 
 def test_pairs_are_read_without_prompts(tiny_folder):
     model = CrossEncoder.from_pretrained(tiny_folder("bert"), max_seq_length=12)
-    account = truncation(model, [PAIRS])
+    account = model.pair_truncation([PAIRS])
     assert (account.unit, account.texts) == ("pairs", 2)
     with pytest.raises(TextTooLong, match=f"^{account.truncated} of 2 pairs"):
         model.predict(PAIRS, on_truncate="raise")

@@ -15,9 +15,8 @@ import numpy as np
 
 from sbert.data.columns import Columns
 from sbert.errors import BadInput, check_option
-from sbert.types import IntArray
+from sbert.types import IntArray, Sampling
 
-Kind = Literal["shuffled", "no-duplicates", "by-label"]
 Mix = Literal["round-robin", "proportional"]
 
 
@@ -31,7 +30,7 @@ class Cursor:
 
 
 def batches(
-    columns: Columns, batch_size: int, seed: int, epoch: int, kind: Kind = "shuffled", drop_last: bool = False
+    columns: Columns, batch_size: int, seed: int, epoch: int, kind: Sampling = "shuffled", drop_last: bool = False
 ) -> Iterator[IntArray]:
     """The row numbers of each batch of one epoch.
 
@@ -45,7 +44,7 @@ def batches(
             make pairs, so that every row has a partner of its label, and labels spread evenly over the batches.
         drop_last: leave out batches with fewer than ``batch_size`` rows.
     """
-    check_option("kind", kind, get_args(Kind))
+    check_option("kind", kind, get_args(Sampling))
     if batch_size < 1 or seed < 0 or epoch < 0:
         got = f"batch_size is {batch_size}, seed {seed} and epoch {epoch}"
         raise BadInput(f"{got}, but must be at least 1, 0 and 0")
@@ -65,7 +64,7 @@ def mixed(
     batch_size: int,
     seed: int,
     epoch: int,
-    kind: Kind = "shuffled",
+    kind: Sampling = "shuffled",
     mix: Mix = "proportional",
 ) -> Iterator[tuple[int, IntArray]]:
     """The batches of one epoch over several data sets: which one, and its row numbers.
@@ -94,7 +93,7 @@ class Sampler:
         datasets: Sequence[Columns],
         batch_size: int,
         seed: int,
-        kind: Kind = "shuffled",
+        kind: Sampling = "shuffled",
         mix: Mix = "proportional",
     ) -> None:
         self.datasets, self.batch_size, self.seed, self.kind, self.mix = tuple(datasets), batch_size, seed, kind, mix

@@ -9,13 +9,13 @@ import torch
 
 from sbert.errors import BadModel
 from sbert.hub.files import read_json, read_object
-from sbert.types import Kind
+from sbert.types import ModelKind
 
 MODULES = "modules.json"
 SETTINGS = "config_sentence_transformers.json"
 POLY_FOLDER = "poly"
 BI, CROSS, POLY, WORDS = "SentenceTransformer", "CrossEncoder", "PolyEncoder", "WordEncoder"
-_KINDS: dict[str, Kind] = {BI: "bi", CROSS: "cross", POLY: "poly"}
+_KINDS: dict[str, ModelKind] = {BI: "bi", CROSS: "cross", POLY: "poly"}
 _CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder", POLY: "PolyEncoder"}
 
 
@@ -50,7 +50,7 @@ def holds_words(folder: Path) -> bool:
     return kind_of(folder) == WORDS
 
 
-def known_kind(folder: Path) -> Kind | None:
+def known_kind(folder: Path) -> ModelKind | None:
     """The kind by our name; None for a bare encoder. What there is no class for is an error."""
     kind = fullest_kind(folder)
     if kind is not None and kind not in _KINDS:

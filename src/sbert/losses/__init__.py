@@ -1,6 +1,6 @@
 """TENSORS -> SCALAR: each loss a pure function of embeddings, or of scores, and labels. None ever sees a model."""
 
-from sbert.losses.catalog import accepted_shapes, check_shape, make, shape, suitable
+from sbert.losses.catalog import accepted_shapes, check_shape, default, make, objective_of, shape, suitable
 from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum
 from sbert.losses.contrastive import contrastive, online_contrastive
 from sbert.losses.distances import Distance
@@ -41,6 +41,7 @@ __all__ = [
     "cosent_scores",
     "cosine_mse",
     "cross_entropy",
+    "default",
     "embedding_mse",
     "info_nce",
     "kl",
@@ -51,6 +52,7 @@ __all__ = [
     "margin_mse_scores",
     "matryoshka",
     "mse",
+    "objective_of",
     "online_contrastive",
     "poly_nce",
     "poly_scores",

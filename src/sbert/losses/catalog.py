@@ -15,7 +15,7 @@ from sbert.losses.compose import Loss, matryoshka
 from sbert.losses.inputs import above_zero, count
 from sbert.losses.objectives import OBJECTIVES, Objective, optional
 from sbert.losses.poly import poly_scores
-from sbert.types import Kind, LabelKind
+from sbert.types import LabelKind, ModelKind
 
 _LABELS: dict[LabelKind, str] = {
     "none": "no label",
@@ -34,7 +34,7 @@ def make(
     dim: int,
     labels: Sequence[str] = (),
     dims: Sequence[int] | None = None,
-    kind: Kind = "bi",
+    kind: ModelKind = "bi",
 ) -> Loss:
     """The loss that a run file names, ready to call.
 
@@ -76,7 +76,7 @@ def accepted_shapes(name: str) -> str:
     return f"{count(*objective.texts)} and {_LABELS[objective.label]}: {objective.columns}"
 
 
-def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind: Kind = "bi") -> None:
+def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind: ModelKind = "bi") -> None:
     """Raise BadInput unless the objective can teach such a model from so many text columns and such a label."""
     label: LabelKind = label_kind or "none"
     check_option("label_kind", label, _LABELS)
@@ -96,7 +96,7 @@ def shape(text_columns: int, label_kind: LabelKind) -> str:
     return f"{count(text_columns)} and {_LABELS[label_kind]}"
 
 
-def suitable(text_columns: int, label_kind: LabelKind, kind: Kind = "bi") -> list[str]:
+def suitable(text_columns: int, label_kind: LabelKind, kind: ModelKind = "bi") -> list[str]:
     """The objectives that can teach such a model from so many text columns and such a label.
 
     >>> suitable(2, "class", "cross")
@@ -105,12 +105,32 @@ def suitable(text_columns: int, label_kind: LabelKind, kind: Kind = "bi") -> lis
     return [each.name for each in OBJECTIVES.values() if kind in each.kinds and each.reads(text_columns, label_kind)]
 
 
+def default(label_kind: LabelKind, kind: ModelKind) -> str | None:
+    """Return the name of the objective that is used if none is named, or None if there is no default.
+
+    >>> default("class", "cross"), default("class", "bi")
+    ('cross-entropy', None)
+    """
+    return next((each.name for each in OBJECTIVES.values() if (kind, label_kind) in each.default_for), None)
+
+
+def objective_of(loss: object) -> Objective | None:
+    """Return the objective that a loss belongs to, whatever its options; None for a loss of the caller's own.
+
+    >>> objective_of(make("info-nce", {"scale": 30.0}, dim=384, dims=[384, 64])).roles
+    ('anchor', 'positive', 'negative')
+    """
+    while isinstance(loss, partial):  # options, and the wrappers matryoshka and poly_scores
+        loss = loss.keywords.get("loss", loss.func)
+    return next((each for each in OBJECTIVES.values() if loss in each.forms or type(loss) in each.forms), None)
+
+
 def _known(name: str) -> str:
     check_option("objective", name, OBJECTIVES)
     return name
 
 
-def _find(name: str, kind: Kind, others: Sequence[str] = ()) -> Objective:
+def _find(name: str, kind: ModelKind, others: Sequence[str] = ()) -> Objective:
     objective = OBJECTIVES[_known(name)]
     if kind not in objective.kinds:
         theirs = " and ".join(f"{each}-encoders" for each in objective.kinds)

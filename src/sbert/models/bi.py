@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import torch
@@ -13,15 +13,15 @@ from torch import Tensor, nn
 
 from sbert import hub
 from sbert.errors import BadInput, SelfCheckFailed, check_count, check_option, counted
-from sbert.models.backbone import Backbone, cut_at
-from sbert.models.inference import best_device, run
-from sbert.models.postprocess import best, check_dimensions, check_numbers, finish, merge_windows
+from sbert.models.backbone import Backbone, describe_transformer
+from sbert.models.inference import run
+from sbert.models.postprocess import check_dimensions, check_numbers, finish, merge_windows
+from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
-from sbert.nn import similarity as similarity_
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.quantize import ranges_of
-from sbert.text import Tokens, check_texts
-from sbert.types import Array, Batch, EncodeOptions, FloatArray, Hit, OnTruncate, Pooling, Precision, Role, Similarity
+from sbert.text import Tokenizer, Tokens, check_texts
+from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Pooling, Precision, Role, Similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SELF_CHECK_TOLERANCE = 1e-4
 
 
-class BiEncoder(nn.Module):
+class BiEncoder(VectorModel):
     """Sentence-BERT: a transformer, pooling, and whatever heads follow.
 
     Args:
@@ -66,7 +66,7 @@ class BiEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.pooling = as_poolings(pooling)
-        self.tokenizer = backbone.tokenizer
+        self.tokenizer: Tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.heads = nn.ModuleList(heads)
         heads_.check_sizes(self.heads, self._pooled_dimension)
@@ -118,17 +118,10 @@ class BiEncoder(nn.Module):
             truncate_dim=parts.truncate_dim if truncate_dim is None else truncate_dim,
         )
         model.ranges, model.reference = parts.ranges, parts.reference
-        if max_seq_length is not None:
-            model.max_seq_length = max_seq_length
-        model.to(device or best_device())
+        model.ready(device, max_seq_length)
         if self_check:
             model.self_check()
         return model
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.parameters()).device
 
     @property
     def embedding_dimension(self) -> int:
@@ -144,17 +137,8 @@ class BiEncoder(nn.Module):
         return len(self.pooling) * self.transformer.facts.hidden_size
 
     @property
-    def max_seq_length(self) -> int:
-        """Texts are cut at so many tokens."""
-        return self.tokenizer.max_length
-
-    @max_seq_length.setter
-    def max_seq_length(self, tokens: int) -> None:
-        self.tokenizer = cut_at(tokens, self.tokenizer, self.transformer)
-
-    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """What is embedded of a row's texts in training: each by itself."""
-        return columns
+    def _positions(self) -> int:
+        return self.transformer.facts.max_length
 
     def prompt_for(self, task: Role | None = None) -> str:
         """What is put before a query, a document or any other text where no prompt is asked for."""
@@ -163,6 +147,9 @@ class BiEncoder(nn.Module):
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
         """The first of the three steps: texts -> token ids."""
         return self.tokenizer(texts, prompt)
+
+    def _tokenize_pairs(self, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
+        return (self.tokenize(texts, self.prompt_for()) for texts in columns)
 
     def forward(self, batch: Batch) -> Tensor:
         """The second step: (T,) token ids -> (B, D) vectors, in the order of the batch."""
@@ -282,30 +269,6 @@ class BiEncoder(nn.Module):
                 states[row] = piece.numpy()
         return states
 
-    def similarity(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
-        """(N, D), (M, D) -> (N, M), by the model's own measure; higher is nearer."""
-        return self._in_bounds(similarity_.all_pairs(_tensor(a), _tensor(b), self.similarity_fn_name))
-
-    def similarity_pairwise(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
-        """(N, D), (N, D) -> (N,): row i with row i, by the model's own measure."""
-        return self._in_bounds(similarity_.pairwise(_tensor(a), _tensor(b), self.similarity_fn_name))
-
-    def _in_bounds(self, scores: Tensor) -> FloatArray:
-        """Rounding takes a vector's cosine with itself to 1.0000004, where an arccosine would be none."""
-        return (scores.clamp(-1.0, 1.0) if self.similarity_fn_name == "cosine" else scores).numpy()
-
-    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
-        """The documents, most similar first; of those that score alike, the earlier one.
-
-        Args:
-            query: what is looked for.
-            documents: their places in this order are the hits' ids.
-            top_k: at most so many hits; all unless given.
-        """
-        texts = check_texts(documents)
-        scores = self.similarity(self.encode_query([query]), self.encode_document(texts))[0]
-        return best(scores, scores, texts, top_k)
-
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
         """Learn each dimension's range from a sample of your corpus, for ``precision="int8"`` and ``"uint8"``.
 
@@ -320,6 +283,22 @@ class BiEncoder(nn.Module):
             )
         as_floats: EncodeOptions = {**options, "precision": "float32"}
         self.ranges = ranges_of(self.encode(texts, **as_floats))
+
+    def _properties(self) -> dict[str, Any]:
+        return describe_transformer(self.tokenizer, self.transformer, **self.vector_properties())
+
+    def vector_properties(self) -> dict[str, Any]:
+        """The part of :meth:`describe` that follows from pooling, heads and prompts."""
+        return {
+            "dimension": self.embedding_dimension,
+            "pooling": list(self.pooling),
+            "heads": [type(head).__name__ for head in self.heads],
+            "similarity": self.similarity_fn_name,
+            "prompts": self.prompts,
+            "default_prompt": self.default_prompt_name,
+            "calibrated": self.ranges is not None,
+            "reference_vectors": self.reference is not None,
+        }
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a folder that loads here and, as it is, in sentence-transformers; whole or not at all."""
@@ -383,12 +362,3 @@ class BiEncoder(nn.Module):
     def _for_task(self, task: Role, options: EncodeOptions) -> EncodeOptions:
         named = options.get("prompt_name") is not None or options.get("prompt") is not None
         return options if named else {**options, "prompt": self.prompt_for(task)}
-
-
-def _tensor(vectors: Array | Tensor) -> Tensor:
-    try:
-        return torch.as_tensor(vectors).detach().cpu().float()
-    except (TypeError, ValueError, RuntimeError):
-        raise BadInput(
-            f"got a {type(vectors).__name__} that is no array of numbers, but vectors are compared; encode texts first"
-        ) from None

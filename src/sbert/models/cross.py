@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sbert import hub
 from sbert.errors import BadInput, check_count, check_option
-from sbert.models.backbone import Backbone, cut_at
-from sbert.models.inference import best_device, run
+from sbert.models.backbone import Backbone, describe_transformer
+from sbert.models.inference import run
+from sbert.models.model import TextModel
 from sbert.models.postprocess import best, check_numbers
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
-from sbert.text import Tokens, check_pairs, check_texts
+from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
 from sbert.types import Batch, FloatArray, Hit, OnTruncate, Output, Scale
 
 SEED = 42
 """Of a new head's weights."""
 
 
-class CrossEncoder(nn.Module):
+class CrossEncoder(TextModel):
     """A transformer that reads a pair as one text, and a head on its first token.
 
     Args:
@@ -54,7 +55,7 @@ class CrossEncoder(nn.Module):
         if not labels or len(set(labels)) < len(labels):
             raise BadInput(f"the labels are {list(labels)}, but must be one or more different names")
         self.labels = tuple(labels)
-        self.tokenizer = backbone.tokenizer
+        self.tokenizer: Tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
         self.head = hub.new_head(self.transformer, len(labels), seed) if head is None else head
         if self.head.projection.out_features != len(labels):
@@ -98,23 +99,11 @@ class CrossEncoder(nn.Module):
             raise BadInput(f"num_labels is {num_labels}, but there are {len(names)} labels, {listed}; leave it out")
         backbone = Backbone(parts.tokenizer, parts.transformer)
         model = cls(backbone, names, head=parts.head, scale=parts.scale)
-        if max_seq_length is not None:
-            model.max_seq_length = max_seq_length
-        return model.to(device or best_device())
+        return model.ready(device, max_seq_length)
 
     @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.parameters()).device
-
-    @property
-    def max_seq_length(self) -> int:
-        """Pairs are cut at so many tokens, both texts together."""
-        return self.tokenizer.max_length
-
-    @max_seq_length.setter
-    def max_seq_length(self, tokens: int) -> None:
-        self.tokenizer = cut_at(tokens, self.tokenizer, self.transformer)
+    def _positions(self) -> int:
+        return self.transformer.facts.max_length
 
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[tuple[str, str]]]:
         """What is scored of a row's texts in training: the first with each other one."""
@@ -161,26 +150,34 @@ class CrossEncoder(nn.Module):
         for places, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
             logits[places] = result.float().cpu().numpy()
         check_numbers(logits, rows)
-        finished = _on_scale(logits, self.scale_of(output))
+        finished = _on_scale(logits, self.pair_scale(output))
         return finished[:, 0] if len(self.labels) == 1 else finished
 
     def predict_proba(self, pairs: Iterable[Sequence[str]]) -> FloatArray:
         """The probability of the one label, (N,), or of each of several, (N, L)."""
         return self.predict(pairs, output="probability")
 
-    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
-        """The documents, best first; of those that score alike, the earlier one.
+    def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:
+        """Score pairs like :meth:`predict`, without a warning about truncation."""
+        return self.predict(pairs, output=output, on_truncate="ignore")
+
+    def rank(
+        self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
+    ) -> list[Hit]:
+        """Sort documents by their score with a query, best first; the earlier document wins a tie.
 
         Args:
-            query: the text that all documents are read with.
-            documents: their places in this order are the hits' ids.
-            top_k: at most so many hits; all unless given.
+            query: The text to read every document with.
+            documents: The texts to sort. The id of a hit is the position of its document here.
+            top_k: Maximum number of hits. Defaults to all documents.
+            show_progress_bar: Whether to show a progress bar.
         """
         if len(self.labels) > 1:
             raise BadInput(f"rank needs a model of one label, but this has {len(self.labels)}; use predict")
         texts = check_texts(documents)
         # By logits: the sigmoid rounds the best to 1 and makes them equal.
-        logits = self.predict([(query, text) for text in texts], output="logit")
+        pairs = [(query, text) for text in texts]
+        logits = self.predict(pairs, output="logit", show_progress_bar=show_progress_bar)
         return best(logits, _on_scale(logits[:, None], self.scale)[:, 0], texts, top_k)
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -188,13 +185,16 @@ class CrossEncoder(nn.Module):
         parts = hub.CrossParts(self.tokenizer, self.transformer, self.head, self.labels, self.scale)
         hub.write_cross(parts, Path(folder))
 
-    def scale_of(self, output: Output) -> Scale:
-        """What :meth:`predict` makes of logits for this output."""
+    def pair_scale(self, output: Output = "score") -> Scale:
+        """Name the activation that :meth:`predict` applies to the logits for this output."""
         if output == "score":
             return self.scale
         if output == "logit":
             return "identity"
         return "sigmoid" if len(self.labels) == 1 else "softmax"
+
+    def _properties(self) -> dict[str, Any]:
+        return describe_transformer(self.tokenizer, self.transformer, labels=list(self.labels), scale=self.scale)
 
 
 def _check_list(labels: Sequence[str]) -> None:

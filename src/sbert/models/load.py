@@ -11,12 +11,16 @@ from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder
 from sbert.models.words import WordEncoder
-from sbert.types import Kind
+from sbert.types import ModelKind
 
 TransformerModel = BiEncoder | CrossEncoder | PolyEncoder
 Model = TransformerModel | WordEncoder
 
-CLASSES: dict[Kind, type[TransformerModel]] = {"bi": BiEncoder, "cross": CrossEncoder, "poly": PolyEncoder}
+CLASSES: dict[ModelKind, type[TransformerModel]] = {
+    "bi": BiEncoder,
+    "cross": CrossEncoder,
+    "poly": PolyEncoder,
+}
 
 
 def load(

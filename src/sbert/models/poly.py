@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -17,15 +17,16 @@ from torch.nn import functional as F
 
 from sbert import hub
 from sbert.errors import BadInput, check_count, check_option
-from sbert.models.backbone import Backbone
+from sbert.models.backbone import Backbone, describe_transformer
 from sbert.models.bi import BiEncoder
-from sbert.models.inference import best_device, run
+from sbert.models.inference import run
+from sbert.models.model import TextModel
 from sbert.models.postprocess import best, check_numbers
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import MIN_ROWS, Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts, lay
-from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Role, Towers
+from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
 
 SEED = 42
 """Of new codes."""
@@ -37,7 +38,7 @@ _LARGEST = 1e17
 """So that no dot product leaves float32."""
 
 
-class PolyEncoder(nn.Module):
+class PolyEncoder(TextModel):
     """A bi-encoder for documents, and codes that read queries: Humeau et al. (2020).
 
     Documents are known beforehand: their vectors can be kept in any index, compared by dot product. A query's codes
@@ -55,6 +56,8 @@ class PolyEncoder(nn.Module):
     >>> codes.shape, vectors.shape, model.score(codes, vectors).shape
     ((1, 64, 384), (2, 384), (1, 2))
     """
+
+    similarity_fn_name: Similarity = "dot"
 
     def __init__(
         self,
@@ -119,26 +122,20 @@ class PolyEncoder(nn.Module):
             _check_stored(folder, stored, num_codes, codes, towers)
             model = cls(documents, stored.num_codes, codes=stored.kind, queries=stored.queries)
             model.codes = None if stored.codes is None else nn.Parameter(stored.codes)
-        return model.to(device or best_device())
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return self.documents.device
+        return model.ready(device, None)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """Of queries and documents alike."""
+        """The tokenizer of queries and documents."""
         return self.documents.tokenizer
 
-    @property
-    def max_seq_length(self) -> int:
-        """Texts are cut at so many tokens."""
-        return self.documents.max_seq_length
+    @tokenizer.setter
+    def tokenizer(self, tokenizer: Tokenizer) -> None:
+        self.documents.tokenizer = tokenizer
 
-    @max_seq_length.setter
-    def max_seq_length(self, tokens: int) -> None:
-        self.documents.max_seq_length = tokens
+    @property
+    def _positions(self) -> int | None:
+        return self.documents._positions
 
     @property
     def _transformer(self) -> Transformer:
@@ -272,17 +269,40 @@ class PolyEncoder(nn.Module):
                 scores[asked[query]] = self.score(codes, vectors[[places[rows[row][1]] for row in asked[query]]])
         return scores
 
-    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[Hit]:
-        """The documents, best first; of those that score alike, the earlier one.
+    def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:
+        """Score pairs like :meth:`predict`, without a warning about truncation."""
+        self.pair_scale(output)
+        return self.predict(pairs, on_truncate="ignore")
+
+    def _tokenize_pairs(self, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
+        roles: tuple[Role, ...] = ("query", "document")
+        for role, texts in zip(roles, columns, strict=True):
+            yield self.documents.tokenize(texts, self.documents.prompt_for(role))
+
+    def rank(
+        self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
+    ) -> list[Hit]:
+        """Sort documents by their score with a query, best first; the earlier document wins a tie.
 
         Args:
-            query: what is looked for.
-            documents: their places in this order are the hits' ids.
-            top_k: at most so many hits; all unless given.
+            query: The text to score every document with.
+            documents: The texts to sort. The id of a hit is the position of its document here.
+            top_k: Maximum number of hits. Defaults to all documents.
+            show_progress_bar: Whether to show a progress bar.
         """
         texts = check_texts(documents)
-        scores = self.predict([(query, text) for text in texts])
+        scores = self.predict([(query, text) for text in texts], show_progress_bar=show_progress_bar)
         return best(scores, scores, texts, top_k)
+
+    def _properties(self) -> dict[str, Any]:
+        return describe_transformer(
+            self.tokenizer,
+            self.documents.transformer,
+            codes=self.num_codes,
+            codes_are="the first tokens" if self.codes is None else "learned",
+            towers="shared" if self.tower is None else "separate",
+            **self.documents.vector_properties(),
+        )
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a folder that loads here, and whose documents load as a bi-encoder in sentence-transformers too."""

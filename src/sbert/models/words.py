@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from sbert import hub
 from sbert.errors import BadInput
-from sbert.models.inference import best_device, run
+from sbert.models.inference import run
 from sbert.models.postprocess import check_numbers, merge_windows, normalize
+from sbert.models.vectors import VectorModel
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import Tokens, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
 
 
-class WordEncoder(nn.Module):
+class WordEncoder(VectorModel):
     """Words to vectors, [a BiLSTM over them,] and pooling.
 
     Args:
@@ -49,7 +51,8 @@ class WordEncoder(nn.Module):
         rows = embeddings.table.num_embeddings
         if rows != len(tokenizer) + 1:
             raise BadInput(f"got {len(tokenizer)} words and {rows} vectors, but needs one a word, and a zero before")
-        self.tokenizer, self.embeddings, self.lstm = tokenizer, embeddings, lstm
+        self.tokenizer: WordTokenizer = tokenizer
+        self.embeddings, self.lstm = embeddings, lstm
         self.eval()
 
     @classmethod
@@ -87,7 +90,7 @@ class WordEncoder(nn.Module):
                 torch.manual_seed(seed)
                 lstm = BiLSTM(embeddings.size, lstm_size)
         model = cls(WordTokenizer(words, lower_case=lower_case), embeddings, lstm, pooling)
-        return model.to(device or best_device())
+        return model.ready(device, None)
 
     @classmethod
     def from_pretrained(
@@ -102,32 +105,12 @@ class WordEncoder(nn.Module):
         """
         parts = hub.read_words(hub.resolve(name))
         model = cls(parts.tokenizer, parts.embeddings, parts.lstm, parts.pooling)
-        if max_seq_length is not None:
-            model.max_seq_length = max_seq_length
-        return model.to(device or best_device())
-
-    @property
-    def device(self) -> torch.device:
-        """Where the weights are."""
-        return next(self.parameters()).device
+        return model.ready(device, max_seq_length)
 
     @property
     def embedding_dimension(self) -> int:
         """D, the size of a vector from :meth:`encode`."""
         return len(self.pooling) * (self.embeddings if self.lstm is None else self.lstm).size
-
-    @property
-    def max_seq_length(self) -> int:
-        """Texts are cut at so many known words."""
-        return self.tokenizer.max_length
-
-    @max_seq_length.setter
-    def max_seq_length(self, words: int) -> None:
-        self.tokenizer = self.tokenizer.with_max_length(words)
-
-    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """What is embedded of a row's texts in training: each by itself."""
-        return columns
 
     def tokenize(self, texts: Sequence[str]) -> Tokens:
         """The first of the three steps: texts -> word numbers."""
@@ -174,6 +157,16 @@ class WordEncoder(nn.Module):
 
     encode_query = encode_document = encode
     """Queries are read like any other text."""
+
+    def _properties(self) -> dict[str, Any]:
+        return {
+            "vocabulary": len(self.tokenizer),
+            "lower_case": self.tokenizer.lower_case,
+            "lstm_size": None if self.lstm is None else self.lstm.lstm.hidden_size,
+            "dimension": self.embedding_dimension,
+            "pooling": list(self.pooling),
+            "similarity": self.similarity_fn_name,
+        }
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the words, their vectors and the weights into a folder, whole or not at all."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
-from sbert.data.sampling import Kind as Sampling
 from sbert.data.sampling import Mix
 from sbert.errors import BadInput, check_option, counted
+from sbert.types import Sampling
 
 Schedule = Literal["linear", "cosine", "constant"]
 TrainPrecision = Literal["float32", "bf16", "fp16"]

@@ -119,7 +119,7 @@ def label(
 
 def _scores(model: CrossEncoder, window: Sequence[Texts], output: Output) -> FloatArray:
     columns = model.items(list(zip(*window, strict=True)))
-    return np.stack([model.predict(pairs, output=output, on_truncate="ignore") for pairs in columns], axis=1)
+    return np.stack([model.score_pairs(pairs, output) for pairs in columns], axis=1)
 
 
 def fingerprint(model: CrossEncoder, rows: Iterable[Texts]) -> dict[str, Any]:

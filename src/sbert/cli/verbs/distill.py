@@ -96,11 +96,10 @@ def _paired(texts: list[str], place: Workplace, encoder: BiEncoder, neighbours: 
 
 
 def _label(model: CrossEncoder, examples: Sequence[Sequence[str]], out: Path, place: Workplace) -> None:
-    from sbert.models.scoring import truncation
     from sbert.train.distill import WINDOW, label
 
     windows = [examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW)]
-    truncation(model, windows).report("warn")
+    model.pair_truncation(windows).report("warn")
     of_pairs = len(examples[0]) == 2
     with tables.table(out) as write:
         for window, scores in label(model, windows, place, "probability" if of_pairs else "score"):

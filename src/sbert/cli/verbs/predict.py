@@ -66,10 +66,8 @@ def predict(
 
 
 def _scale(model: Model, wanted: Output) -> str:
-    from sbert.models.scoring import scale_of
-
     try:
-        return scale_of(model, wanted)
+        return model.pair_scale(wanted)
     except BadInput as error:
         raise BadInput(f"{error}; leave --as out") from None
 
@@ -89,10 +87,9 @@ def _check_pairs(rows: Rows) -> None:
 
 def _check_texts(model: Model, rows: Rows, out: Path, on_truncate: OnTruncate) -> None:
     """Say once, before any work, what the output cannot hold and what the model does not read."""
-    from sbert.models.scoring import truncation
-
     tables.check_fields(out, ((row.where, row.fields) for row in rows))
-    truncation(model, ([row.texts for row in window] for window in rows.windows(_WINDOW))).report(on_truncate)
+    windows = ([row.texts for row in window] for window in rows.windows(_WINDOW))
+    model.pair_truncation(windows).report(on_truncate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +128,11 @@ def _unscored(rows: Rows, result: _Result) -> Iterator[list[Record]]:
 
 def _write(model: Model, rows: Rows, result: _Result, out: Path, wanted: Output, types: pa.Schema | None) -> None:
     from sbert.disk.progress import Progress
-    from sbert.models.scoring import score_pairs
 
     blank = dict.fromkeys(rows.fields)
     with tables.table(out, types) as write, Progress(rows.count, "pairs", show=True) as progress:
         for window in rows.windows(_WINDOW):
-            values = output.numbers(score_pairs(model, [row.texts for row in window], wanted))
+            values = output.numbers(model.score_pairs([row.texts for row in window], wanted))
             write([blank | row.fields | result.of(value) for row, value in zip(window, values, strict=True)])
             progress.add(len(window))
 

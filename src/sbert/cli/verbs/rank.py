@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sbert.cli import show
 from sbert.cli.options import AnyModel, Column, Format, Json, TextFile
 from sbert.data import texts as files
-
-if TYPE_CHECKING:
-    from sbert.models.load import Model
-    from sbert.types import Hit
 
 
 def rank(
@@ -32,15 +28,5 @@ def rank(
 
     from sbert.models.load import load
 
-    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in _rank(load(model), query, texts, k)], json)
-
-
-def _rank(model: Model, query: str, texts: list[str], k: int) -> list[Hit]:
-    from sbert.models.cross import CrossEncoder
-    from sbert.models.poly import PolyEncoder
-    from sbert.search.exact import semantic_search
-
-    if isinstance(model, (CrossEncoder, PolyEncoder)):
-        return model.rank(query, texts, k)
-    corpus = model.encode_document(texts, show_progress_bar=True)
-    return semantic_search(model.encode_query(query), corpus, k, model.similarity_fn_name)[0]
+    hits = load(model).rank(query, texts, k, show_progress_bar=True)
+    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)

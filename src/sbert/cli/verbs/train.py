@@ -104,10 +104,10 @@ def train(
 
 def _check(kind: str | None, loss: str | None) -> None:
     from sbert.losses import OBJECTIVES
-    from sbert.types import Kind
+    from sbert.types import ModelKind
 
     if kind is not None:
-        check_value("--kind", kind, get_args(Kind))
+        check_value("--kind", kind, get_args(ModelKind))
     if loss is not None:
         check_value("--loss", loss, OBJECTIVES)
 

@@ -20,7 +20,7 @@ from sbert.models.inference import best_device
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
 from sbert.nn.heads import output_size
-from sbert.types import Kind, LabelKind
+from sbert.types import ModelKind
 
 if TYPE_CHECKING:
     from sbert.train.records import Evaluator
@@ -28,22 +28,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_USUAL: dict[Kind, dict[LabelKind, str]] = {
-    "bi": {},
-    "cross": {"score": "mse", "binary": "mse", "class": "cross-entropy"},
-    "poly": {"none": "poly-nce", "score": "cosent", "binary": "bce"},
-}
-"""With which loss a kind of model learns from a kind of label unless told."""
 _CANDIDATES = 20
 """Among so many a poly-encoder is to find the answer, where the dev file has questions and answers."""
 
 
-def kind(part: ModelPart) -> Kind:
+def kind(part: ModelPart) -> ModelKind:
     """What is to be trained: what was asked for, or what the folder holds; a bare encoder becomes a bi-encoder."""
     return part.kind or hub.known_kind(hub.resolve(part.name)) or "bi"
 
 
-def objective(part: LossPart, datasets: Sequence[Columns], kind: Kind) -> Objective:
+def objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> Objective:
     """The entry of the catalog that ``part`` names, proven to fit the data and the kind of model."""
     name = part.name or _usual(datasets[0], kind)
     for columns in datasets:
@@ -56,9 +50,9 @@ def objective(part: LossPart, datasets: Sequence[Columns], kind: Kind) -> Object
     return OBJECTIVES[name]
 
 
-def _usual(columns: Columns, kind: Kind) -> str:
-    if columns.label_kind in _USUAL[kind]:
-        return _USUAL[kind][columns.label_kind]
+def _usual(columns: Columns, kind: ModelKind) -> str:
+    if name := losses.default(columns.label_kind, kind):
+        return name
     fitting = losses.suitable(len(columns.texts), columns.label_kind, kind)
     if not fitting:
         got = losses.shape(len(columns.texts), columns.label_kind)
@@ -83,7 +77,7 @@ def classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ...
     return first.label_names
 
 
-def model(part: ModelPart, kind: Kind, labels: tuple[str, ...], seed: int) -> Model:
+def model(part: ModelPart, kind: ModelKind, labels: tuple[str, ...], seed: int) -> Model:
     """The model to train; a head that it does not have yet is made for ``labels``, from ``seed``."""
     if kind == "poly":
         return _poly(part, seed)
@@ -152,7 +146,7 @@ def _with_labels(model: CrossEncoder, labels: tuple[str, ...]) -> CrossEncoder:
     return model
 
 
-def loss(part: LossPart, name: str, model: Model, kind: Kind, labels: tuple[str, ...], seed: int) -> Loss:
+def loss(part: LossPart, name: str, model: Model, kind: ModelKind, labels: tuple[str, ...], seed: int) -> Loss:
     """The loss, ready to call; weights of its own follow from the seed, like everything else."""
     # Of a bi-encoder what comes out of the network, whatever part of it the model's users see.
     dim = 0
@@ -163,7 +157,7 @@ def loss(part: LossPart, name: str, model: Model, kind: Kind, labels: tuple[str,
         return losses.make(name, part.options, dim=dim, labels=labels, dims=part.dims, kind=kind)
 
 
-def evaluator(dev: Columns, kind: Kind, labels: tuple[str, ...]) -> Evaluator | None:
+def evaluator(dev: Columns, kind: ModelKind, labels: tuple[str, ...]) -> Evaluator | None:
     """What fits the dev data and the model; None, with a warning, where nothing does."""
     found = _of_encoder(dev) if kind == "bi" else _of_scorer(dev, labels, answers=kind == "poly")
     if found is None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,7 +17,7 @@ from torch import nn
 
 from sbert.data import Columns, Cursor
 from sbert.errors import counted
-from sbert.losses import OBJECTIVES, Loss, Objective
+from sbert.losses import OBJECTIVES, Loss, Objective, objective_of
 from sbert.text import Truncation
 from sbert.train.trainer import Trainer
 from sbert.train.update import Update
@@ -148,9 +146,9 @@ def _measure(trainer: Trainer, update: Update) -> tuple[int, float]:
 
 
 def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
-    objective = _objective(loss)
+    objective = objective_of(loss)
     sample = columns.take(np.linspace(0, len(columns) - 1, min(SAMPLE, len(columns))).astype(np.int64))
-    roles = _roles(objective, list(columns.texts))
+    roles = [objective.role(place) if objective else name for place, name in enumerate(columns.texts)]
     accounts = [trainer.model.tokenize(items).truncation for items in trainer.model.items(list(sample.texts.values()))]
     tokens = [None] * (len(roles) - len(accounts)) + [_tokens(account) for account in accounts]
     labels = [] if columns.labels is None else columns.labels.tolist()
@@ -180,21 +178,6 @@ def _tokens(account: Truncation) -> TokenFacts:
     return TokenFacts(account.tokens / account.texts, account.longest, account.truncated / account.texts)
 
 
-def _objective(loss: Any) -> Objective | None:
-    """The entry of the catalog that ``loss`` was made from, under the options and sizes it was given."""
-    while isinstance(loss, partial):
-        loss = loss.keywords.get("loss", loss.func)
-    return next((entry for entry in OBJECTIVES.values() if loss in entry.forms or type(loss) in entry.forms), None)
-
-
-def _roles(objective: Objective | None, names: list[str]) -> list[str]:
-    """What the loss calls its columns; the last name serves all that follow."""
-    if objective is None:
-        return names
-    roles = re.findall(r"\w+", objective.columns)[: None if objective.label == "none" else -1]
-    return [roles[min(place, len(roles) - 1)] for place in range(len(names))]
-
-
 def _label(columns: Columns, label: Any) -> str:
     if isinstance(label, list):
         return counted(len(label), "number")
@@ -208,7 +191,7 @@ def _repeated(values: Iterable[Any]) -> int:
 
 def _negatives(objective: Objective | None, text_columns: int, batch: int) -> int | None:
     """The other positives of the batch, and everybody's hard negatives."""
-    if objective is None or objective.name not in ("info-nce", "poly-nce"):
+    if objective is None or not objective.in_batch_negatives:
         return None
     return batch * (text_columns - 1) - 1
 
@@ -222,8 +205,10 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
                 f"{facts.name}: {counted(repeated, 'repeated text')}, and two equal ones in one batch are taken for "
                 'negatives of each other; set train.sampler="no-duplicates"'
             )
-        if facts.loss.startswith("batch-") and sampler != "by-label":
-            yield f'{facts.name}: {facts.loss} needs several rows of a label in a batch; set train.sampler="by-label"'
+        objective = OBJECTIVES.get(facts.loss)
+        if objective is not None and objective.sampler not in (None, sampler):
+            needed = f'set train.sampler="{objective.sampler}"'
+            yield f"{facts.name}: {facts.loss} needs several rows of a label in a batch; {needed}"
         cut = max(column.tokens.truncated for column in facts.columns if column.tokens)
         if cut > 0.05:
             length = trainer.model.max_seq_length

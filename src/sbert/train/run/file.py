@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from sbert.errors import BadInput, BadOption, check_option
 from sbert.train.config import TrainConfig
 from sbert.train.run import settings
-from sbert.types import Codes, Kind, LabelKind, Pooling, Towers
+from sbert.types import Codes, LabelKind, ModelKind, Pooling, Towers
 
 if TYPE_CHECKING:
     from sbert.data import Columns
@@ -28,7 +28,7 @@ class ModelPart:
 
     name: str | None = None
     """A folder, a run's folder, an installed model package or a hub name; the embedded model unless given."""
-    kind: Kind | None = None
+    kind: ModelKind | None = None
     """"bi", "cross" or "poly"; what the folder holds unless given, and "bi" of a bare encoder."""
     pooling: Pooling | tuple[Pooling, ...] | None = None
     """How a bare encoder makes one vector of a text's tokens, mean unless given; whole models have their own."""
@@ -44,7 +44,7 @@ class ModelPart:
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
         if self.kind is not None:
-            check_option("model.kind", self.kind, get_args(Kind))
+            check_option("model.kind", self.kind, get_args(ModelKind))
         if self.kind in ("bi", "cross") and (self.num_codes or self.codes or self.towers):
             raise BadInput(f"model.num_codes, codes and towers are for poly-encoders, but the kind is {self.kind!r}")
 

@@ -1,0 +1,137 @@
+"""Defines what every model can do: report its limits, score pairs of texts, rank documents and describe itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from sbert.errors import BadInput
+from sbert.models.backbone import check_max_length
+from sbert.models.inference import best_device
+from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer
+from sbert.types import FloatArray, Hit, Output, Similarity
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+
+class TextModel(nn.Module, ABC):
+    """The base class of :class:`~sbert.BiEncoder`, ``CrossEncoder``, ``PolyEncoder`` and ``WordEncoder``."""
+
+    tokenizer: Tokenizer | WordTokenizer
+    similarity_fn_name: Similarity
+    """The measure that compares two vectors of this model."""
+
+    @property
+    def device(self) -> torch.device:
+        """The device that holds the weights."""
+        return next(self.parameters()).device
+
+    @property
+    def max_seq_length(self) -> int:
+        """Number of tokens at which texts, or pairs of texts, are truncated."""
+        return self.tokenizer.max_length
+
+    @max_seq_length.setter
+    def max_seq_length(self, tokens: int) -> None:
+        check_max_length(tokens, self._positions)
+        self.tokenizer = self.tokenizer.with_max_length(tokens)
+
+    @property
+    def _positions(self) -> int | None:
+        """Number of positions the network has, or None if texts may have any length."""
+        return None
+
+    def ready(self, device: str | torch.device | None, max_seq_length: int | None) -> Self:
+        """Set the maximum length and move the model to its device: the last steps of loading.
+
+        Args:
+            device: Defaults to the first accelerator, or the CPU if there is none.
+            max_seq_length: Defaults to the model's own maximum length.
+        """
+        if max_seq_length is not None:
+            self.max_seq_length = max_seq_length
+        return self.to(device or best_device())
+
+    @abstractmethod
+    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:
+        """Convert the text columns of training rows to columns of what the network reads."""
+
+    @abstractmethod
+    def tokenize(self, items: Sequence[Any], /) -> Tokens:
+        """Convert items to token ids."""
+
+    @abstractmethod
+    def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:
+        """Score pairs of texts without a warning about truncation; see :meth:`pair_truncation` for that.
+
+        Returns:
+            (N,), or (N, L) for a model with L > 1 labels. :meth:`pair_scale` names the scale of the scores.
+        """
+
+    def pair_scale(self, output: Output = "score") -> str:
+        """Name the scale of :meth:`score_pairs`: a similarity measure, or the activation of a cross-encoder."""
+        if output != "score":
+            raise BadInput(
+                f"output is {output!r}, but this {type(self).__name__} has its {self.similarity_fn_name} alone"
+            )
+        return self.similarity_fn_name
+
+    def pair_truncation(self, windows: Iterable[Sequence[Sequence[str]]]) -> Truncation:
+        """Count what :meth:`score_pairs` truncates, without running the network.
+
+        Args:
+            windows: Lists of rows; a row is a text and one or more texts to score it with.
+        """
+        columns = (list(zip(*window, strict=True)) for window in windows)
+        parts = [tokens.truncation for texts in columns for tokens in self._tokenize_pairs(texts)]
+        return Truncation(
+            texts=sum(part.texts for part in parts),
+            truncated=sum(part.truncated for part in parts),
+            max_length=self.max_seq_length,
+            tokens=sum(part.tokens for part in parts),
+            lost=sum(part.lost for part in parts),
+            longest=max((part.longest for part in parts), default=0),
+            unit=parts[0].unit if parts else "pairs",
+        )
+
+    def _tokenize_pairs(self, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
+        """Tokenize columns of texts as :meth:`score_pairs` does, prompts included."""
+        return map(self.tokenize, self.items(columns))
+
+    @abstractmethod
+    def rank(
+        self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
+    ) -> list[Hit]:
+        """Sort documents by their score with a query, best first; the earlier document wins a tie.
+
+        Args:
+            query: The text to score every document with.
+            documents: The texts to sort. The id of a hit is the position of its document here.
+            top_k: Maximum number of hits. Defaults to all documents.
+            show_progress_bar: Whether to show a progress bar.
+        """
+
+    def describe(self) -> dict[str, Any]:
+        """Collect the properties of the model that ``sbert info`` shows."""
+        return {
+            "kind": type(self).__name__,
+            "parameters": sum(weights.numel() for weights in self.parameters()),
+            "max_length": self.max_seq_length,
+            **self._properties(),
+            "device": str(self.device),
+        }
+
+    @abstractmethod
+    def _properties(self) -> dict[str, Any]:
+        """The part of :meth:`describe` that depends on the class."""
+
+    @abstractmethod
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write the model to a folder, completely or not at all."""
