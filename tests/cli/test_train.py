@@ -14,7 +14,7 @@ from commandline import failure, process, sbert
 from safetensors.torch import load_file
 
 from sbert.models.bi import BiEncoder
-from sbert.train.records import Event
+from sbert.train.callbacks import Event
 
 PAIRS = [
     ("한 남자가 기타를 친다.", "사람이 악기를 연주한다.", 4.5),
@@ -43,7 +43,7 @@ Update.__call__ = interrupted
 main()
 """
 
-STOPPING = "stopping after this step, its measurement and its checkpoint; Ctrl-C again stops at once\n"
+STOPPING = "stopping after this step, its evaluation and its checkpoint; press Ctrl-C again to stop at once\n"
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_file_as_output_is_refused_before_any_work(base):
 
 def test_a_run_is_not_overwritten(base):
     sbert(*base, "--resume")  # a fresh folder simply starts
-    assert "holds a run already; resume it" in failure(*base)
+    assert "already contains a run; continue it with --resume" in failure(*base)
     assert json.loads(sbert(*base, "--resume", "--json").stdout)["steps"] == 3
     assert "batch_size was 2, is 4" in failure(*base, "--resume", "--batch-size", 4)
 
@@ -272,7 +272,7 @@ def test_tensorboard_forgets_what_is_done_again(folder):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    from sbert.train.tensorboard import tensorboard
+    from sbert.train.callbacks import tensorboard
 
     for start in (1, 3):  # killed after step 4, gone on from the checkpoint of step 2
         write = tensorboard(folder / "figures")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable
@@ -18,11 +19,12 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
+import sbert.disk.files
 import sbert.train.trainer
 from sbert import BiEncoder, Columns, TrainConfig, Trainer, losses
 from sbert.errors import SbertError
 from sbert.train import checkpoint
-from sbert.train.records import Callback, Event
+from sbert.train.callbacks import Callback, Event
 
 Spec = dict[str, Any]
 INTERRUPTED = 130
@@ -117,18 +119,22 @@ def set_trap(trap: str) -> None:
     if trap == "half-a-file":
         checkpoint.save_file = half(checkpoint.save_file)
     elif trap == "before-the-disk-has-it":
-        os.fsync = lambda descriptor: die()
+        checkpoint.sync = lambda path: die()
     elif trap == "before-the-rename":
         Path.replace = deadly(Path.replace, lambda target: target.parent.name == "checkpoints", before=True)
     elif trap == "after-the-rename":
         Path.replace = deadly(Path.replace, lambda target: target.parent.name == "checkpoints", before=False)
     elif trap == "between-two-models":
-        Path.rename = deadly(Path.rename, lambda target: target.suffix == ".old", before=False)
+        sbert.disk.files._exchange = lambda first, second: False  # as on systems that need two renames
+        Path.rename = deadly(
+            Path.rename, lambda target: "old" in (target.suffix[1:], target.parent.name), before=False
+        )
 
 
 def half(save: Callable[..., None]) -> Callable[..., None]:
     def save_half(tensors: Any, path: Path, metadata: Any) -> None:
         save(tensors, path, metadata)
+        shutil.copy(path, path.with_name(".tmpAbCdEf"))  # where safetensors writes before it renames
         os.truncate(path, path.stat().st_size // 2)
         die()
 

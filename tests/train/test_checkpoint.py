@@ -68,13 +68,13 @@ def test_damaged(tmp_path, caplog, same, how):
     assert back.step == 3
     same(back.tensors, made(3).tensors)
     assert [record.getMessage() for record in caplog.records] == [
-        f"{second} is damaged; going back to the checkpoint before it"
+        f"{second} is damaged; using the checkpoint before it"
     ]
     third = save(tmp_path, made(5), keep=1)  # the damaged one takes nobody's place
     assert third.is_file()
     damage(third, how)
     for _ in range(2):
-        with pytest.raises(CannotResume, match=r"no checkpoint in .* is whole; start anew"):
+        with pytest.raises(CannotResume, match=r"every checkpoint in .* is damaged; start again"):
             newest(tmp_path)
 
 
@@ -94,7 +94,9 @@ def test_another_format(tmp_path):
 
 def test_a_draft_is_cleared_and_strangers_stay(tmp_path):
     save(tmp_path, made(2), keep=2)
-    (tmp_path / "step-00000003.draft").write_bytes(b"half")
+    for name in ("step-00000003.draft", ".tmpAbCdEf", ".sbert-0123456789abcdef.tmp/new.safetensors"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"half")
     (tmp_path / "step-by-step.txt").write_text("메모", encoding="utf-8")
     back = newest(tmp_path)
     assert back is not None
@@ -118,7 +120,7 @@ def test_a_full_disk(nursery, spec, same):
     (error,) = (text for word, text in told if word == "error")
     assert code == 1
     assert error.startswith("CheckpointNotSaved: the checkpoint of step 12 could not be written to")
-    assert error.endswith("those before it are intact: make room, then resume")
+    assert error.endswith("the previous checkpoints are intact: free some disk space, then resume the run")
     assert [path.suffix for path in folder.iterdir()] == [".safetensors"]  # no draft
     kept = newest(folder)
     assert kept is not None

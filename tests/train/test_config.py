@@ -7,7 +7,8 @@ from dataclasses import asdict, fields
 import pytest
 
 from sbert.errors import BadInput, BadOption
-from sbert.train.config import FREE_TO_CHANGE, TrainConfig, differences
+from sbert.train.config import TrainConfig
+from sbert.train.facts import FREE_TO_CHANGE, differences
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from sbert.train.config import FREE_TO_CHANGE, TrainConfig, differences
         ("learning_rate", -1e-5, "learning_rate is -1e-05, but must be at least 0"),
         ("seed", -1, "seed is -1"),
         ("learning_rate", float("nan"), "learning_rate is nan, but must be at least 0"),
-        ("warmup_ratio", 1.5, "warmup_ratio is 1.5, but is a share of all steps: give 0 to 1"),
+        ("warmup_ratio", 1.5, "warmup_ratio is 1.5, but is a fraction of all steps: give 0 to 1"),
     ],
 )
 def test_refused(setting, value, message):

@@ -15,7 +15,7 @@ from transformers import (
 
 from sbert.errors import BadInput
 from sbert.train.config import TrainConfig
-from sbert.train.optim import Tables, adamw, rate, shorten, trainable
+from sbert.train.optim import EmbeddingGradients, adamw, clip_gradients, learning_rate_factor, trainable
 
 
 def test_biases_and_norms_do_not_decay(bert):
@@ -39,13 +39,13 @@ def test_schedules_are_those_of_transformers(schedule, theirs, total, warmup):
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
     lambdas = theirs(optimizer, num_warmup_steps=warmup, num_training_steps=total).lr_lambdas
     for step in range(total):
-        assert rate(step, total, warmup, schedule) == pytest.approx(lambdas[0](step), abs=1e-12)
+        assert learning_rate_factor(step, total, warmup, schedule) == pytest.approx(lambdas[0](step), abs=1e-12)
 
 
 def test_constant_only_warms_up():
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
     expected = get_constant_schedule_with_warmup(optimizer, 3).lr_lambdas[0]
-    assert [rate(step, 8, 3, "constant") for step in range(8)] == [expected(step) for step in range(8)]
+    assert [learning_rate_factor(step, 8, 3, "constant") for step in range(8)] == [expected(step) for step in range(8)]
 
 
 def test_freezing_by_pattern(bert):
@@ -67,7 +67,7 @@ def test_shortened_as_torch_does(longest):
     for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         mine.grad = torch.randn_like(mine)
         other.grad = mine.grad.clone()
-    length = shorten(ours.parameters(), longest)
+    length = clip_gradients(ours.parameters(), longest)
     expected = torch.nn.utils.clip_grad_norm_(theirs.parameters(), longest or torch.inf)
     assert length == pytest.approx(float(expected))
     for mine, other in zip(ours.parameters(), theirs.parameters(), strict=True):
@@ -77,19 +77,19 @@ def test_shortened_as_torch_does(longest):
 def test_gradients_of_tables_by_rows():
     torch.manual_seed(0)
     model = nn.Sequential(nn.Embedding(50, 4), nn.Linear(4, 3))
-    table, tables = model[0], Tables(model)
+    table, tables = model[0], EmbeddingGradients(model)
     for ids in ([3, 7, 3], [9], [0, 49]):  # what one step touched must be gone in the next
         batches = [torch.tensor(ids), torch.tensor([7, 8])]
         for batch in batches:
             model(batch).square().sum().backward()
         expected = [weight.grad.clone() for weight in model.parameters()]
         model.zero_grad()
-        with tables.by_rows():
+        with tables.sparse():
             for batch in batches:
                 model(batch).square().sum().backward()
         assert table.weight.grad.is_sparse
         assert not table.sparse
-        tables.spread()
+        tables.make_dense()
         torch.testing.assert_close([weight.grad for weight in model.parameters()], expected)
         assert table.weight.grad.layout == torch.strided
         model.zero_grad()
@@ -99,8 +99,8 @@ def test_gradients_of_tables_by_rows():
 def test_a_frozen_table_has_no_gradient():
     model = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 3))
     model[0].weight.requires_grad_(False)
-    tables = Tables(model)
-    with tables.by_rows():
+    tables = EmbeddingGradients(model)
+    with tables.sparse():
         model(torch.tensor([1])).sum().backward()
-    tables.spread()
+    tables.make_dense()
     assert model[0].weight.grad is None

@@ -42,7 +42,7 @@ def metrics(folder: Path) -> list[dict[str, float]]:
 
 
 def half_done(folder: Path) -> list[Path]:
-    return [*folder.rglob("*.draft"), *folder.glob(".model.*")]
+    return [path for path in folder.rglob(".*") if path.parent.name != "model"]
 
 
 @pytest.fixture

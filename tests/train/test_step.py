@@ -15,7 +15,7 @@ from sbert.errors import BadInput
 from sbert.text import batches
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
-from sbert.train.precision import multiplies_in_bf16
+from sbert.train.optim import supports_bf16
 from sbert.train.update import Update
 
 LOSSES = {
@@ -149,7 +149,7 @@ def test_a_text_is_embedded_once_a_column(bert, step):
 
 
 def test_bf16_multiplies_in_half_precision(bert, rows, step):
-    if not multiplies_in_bf16():
+    if not supports_bf16():
         pytest.skip("this processor stops a program that multiplies in bf16")
     columns = list(rows("info_nce", 8).texts.values())
     full, half = (
@@ -162,12 +162,12 @@ def test_bf16_multiplies_in_half_precision(bert, rows, step):
 
 def test_fp16_needs_an_accelerator(bert):
     config = TrainConfig(output_dir="unused", precision="fp16")
-    with pytest.raises(BadInput, match=r"precision is 'fp16', which a CPU cannot train with; choose 'bf16'"):
+    with pytest.raises(BadInput, match=r"precision is 'fp16', but a CPU cannot train with it; choose 'bf16'"):
         Update(bert(), nn.ModuleList(), config, 1, Team())
 
 
 def test_bf16_needs_a_processor_that_allows_it(bert, monkeypatch):
-    monkeypatch.setattr("sbert.train.precision.multiplies_in_bf16", lambda: False)
+    monkeypatch.setattr("sbert.train.optim.supports_bf16", lambda: False)
     config = TrainConfig(output_dir="unused", precision="bf16")
     with pytest.raises(BadInput, match=r"precision is 'bf16', but this processor .*; choose 'float32'"):
         Update(bert(), nn.ModuleList(), config, 1, Team())
@@ -206,5 +206,5 @@ def test_a_gradient_that_is_no_number_leaves_the_weights(bert):
     stepper = update(model)
     figures = stepper(0, [(rooted, [["같은 글"], ["같은 글"]], None)])
     assert figures["loss"] == 0
-    assert stepper.broken(figures) == "gradient"
+    assert stepper.not_finite(figures) == "gradient"
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

@@ -8,16 +8,16 @@ import signal
 
 import pytest
 
-from sbert.train.stop import Stop
+from sbert.train.stop import StopRequest
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no such signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_signal_is_answered_at_once(number, caplog):
     before = signal.getsignal(number)
-    with caplog.at_level(logging.INFO), Stop() as stop:
-        assert not stop.asked
+    with caplog.at_level(logging.INFO), StopRequest() as stop:
+        assert not stop.received
         signal.raise_signal(number)
-        assert stop.asked
+        assert stop.received
         assert [record.message.partition(",")[0] for record in caplog.records] == ["stopping after this step"]
         assert signal.getsignal(number) == before  # the second one acts as usual

@@ -17,9 +17,10 @@ import torch
 from safetensors.torch import load_file
 
 from sbert import Backbone, BiEncoder, Dense, TrainConfig, Trainer, losses
+from sbert.disk.lock import locked
 from sbert.errors import BadInput, CannotResume, Diverged, RunInUse
 from sbert.evaluate import Similarity
-from sbert.train import checkpoint, journal, trainer
+from sbert.train import checkpoint, facts, trainer
 
 
 class Scripted:
@@ -160,7 +161,9 @@ def test_a_loss_that_is_no_number(bert, rows, config, tmp_path, same):
             before.append(weights(model))
         return embeddings[0].square().mean() * (math.nan if len(calls) == 3 else 1.0)
 
-    with pytest.raises(Diverged, match=r"^the loss of step 3 is nan, but must be a number; its batch is in .*: look"):
+    with pytest.raises(
+        Diverged, match=r"^the loss of step 3 is nan, but must be a finite number; the batch is in .*: look"
+    ):
         Trainer(model, config(), train=columns, loss=breaks).train()
     same(weights(model), before[0])
     lines = (tmp_path / "실험" / "diverged-at-step-3.jsonl").read_text(encoding="utf-8").splitlines()
@@ -176,7 +179,7 @@ def test_a_folder_with_a_run_in_it(bert, rows, config, tmp_path, monkeypatch):
     given = {"train": rows("info_nce"), "loss": losses.info_nce}
     Trainer(bert(), config(), **given).train()
     run_json = (tmp_path / "실험" / "run.json").read_text(encoding="utf-8")
-    with pytest.raises(CannotResume, match=r"실험 holds a run already; resume it, or name another folder"):
+    with pytest.raises(CannotResume, match=r"실험 already contains a run; continue it with --resume"):
         Trainer(bert(), config(), **given).train()
     with pytest.raises(CannotResume, match=r"learning_rate was 0.001, is 0.5; batch_size|batch_size was 8, is 4;"):
         Trainer(bert(), config(learning_rate=0.5, batch_size=4), **given).train(resume=True)
@@ -192,13 +195,13 @@ def test_a_folder_with_a_run_in_it(bert, rows, config, tmp_path, monkeypatch):
     with pytest.raises(CannotResume, match=r"the checkpoint is of another model: model\.heads\.0\.linear"):
         Trainer(headed, config(), **given).train(resume=True)
     with monkeypatch.context() as patch:
-        patch.setattr(journal, "versions", lambda: {"torch": "1.13"})
+        patch.setattr(facts, "versions", lambda: {"torch": "1.13"})
         with pytest.raises(CannotResume, match=rf"torch was {torch.__version__.split('+')[0]}.*, is 1\.13; undo that"):
             Trainer(bert(), config(), **given).train(resume=True)
     assert (tmp_path / "실험" / "run.json").read_text(encoding="utf-8") == run_json  # still that of the run
     assert Trainer(bert(), config(keep_checkpoints=1, log_steps=1), **given).train(resume=True).steps == 3
     shutil.rmtree(tmp_path / "실험" / "checkpoints")
-    with pytest.raises(CannotResume, match="holds a run already"):  # there is still its model to lose
+    with pytest.raises(CannotResume, match="already contains a run"):  # there is still its model to lose
         Trainer(bert(), config(), **given).train()
 
 
@@ -227,7 +230,7 @@ def test_one_classifier_alone_and_in_a_sum(bert, rows, config, tmp_path, same):
 def test_the_best_model_must_come_along(bert, rows, config):
     given = {"train": rows("info_nce"), "loss": losses.info_nce}
     shutil.rmtree(Trainer(bert(), config(), **given, evaluator=Scripted(1.0)).train().model)
-    with pytest.raises(CannotResume, match="the best model so far, is missing; bring the run's whole folder along"):
+    with pytest.raises(CannotResume, match="the best model, is missing; copy the whole run folder"):
         Trainer(bert(), config(), **given, evaluator=Scripted(1.0)).train(resume=True)
 
 
@@ -261,17 +264,31 @@ def test_what_a_run_that_never_saved_left_is_forgotten(bert, rows, config, tmp_p
     assert [json.loads(line)["step"] for line in lines] == [1, 2, 3]
 
 
+@pytest.mark.usefixtures("undrawn")
+@pytest.mark.parametrize(
+    "damage", [b"\0" * 512, b'{"step": 3, "lo', b'\xff\xfe garbage\n[1]\n{"loss": 1}\n', b"[" * 10**5]
+)
+def test_damaged_metrics_do_not_block_a_resume(bert, rows, config, tmp_path, damage):
+    given = {"train": rows("info_nce"), "loss": losses.info_nce}
+    Trainer(bert(), config(log_steps=1, max_steps=2, checkpoint_steps=1), **given).train()
+    path = tmp_path / "실험" / "metrics.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + damage)
+    Trainer(bert(), config(log_steps=1, max_steps=2), **given).train(resume=True)
+    assert path.read_bytes() == whole
+
+
 def test_the_folder_is_in_use(nursery, spec, program):
     path, content = spec("붐빈다", "softmax", epochs=9999, max_steps=9999)
     pid = nursery.start(path)
     assert nursery.read() == ("step", "1")
     try:
-        with pytest.raises(RunInUse, match=rf"붐빈다 is in use by process {pid}, which trains there; wait for it"):
+        with pytest.raises(RunInUse, match=rf"붐빈다 is in use by process {pid}; wait for it"):
             program.make(content).train(resume=True)
     finally:
         os.kill(pid, signal.SIGKILL)
     assert nursery.end()[0] == -signal.SIGKILL
-    with journal.occupied(Path(content["config"]["output_dir"])):  # the dead hold nothing
+    with locked(Path(content["config"]["output_dir"])):  # the dead hold nothing
         pass
 
 
@@ -363,7 +380,7 @@ def test_a_place_that_cannot_be_a_folder(bert, rows, config, tmp_path):
     (tmp_path / "file").write_text("")
     for place, sentence in (
         ("file/run", "file is a file, but a folder is needed there; remove it, or name another output"),
-        ("길" * 300, r"cannot be made a run's folder \(File name too long\); name another place"),
+        ("길" * 300, r"cannot be created \(File name too long\); name another place"),
     ):
         trainer = Trainer(
             bert(), config(output_dir=str(tmp_path / place)), train=rows("info_nce"), loss=losses.info_nce

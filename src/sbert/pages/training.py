@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sbert.disk.files import write_bytes
 from sbert.errors import counted
 
 _SMOOTHING = 0.9
@@ -21,10 +22,8 @@ def draw(folder: Path, metrics: Sequence[Mapping[str, float]], facts: Mapping[st
     """curve.png and run.html in ``folder``."""
     picture = _picture(metrics)
     page = _page(folder.name, metrics, facts, picture).encode()
-    for name, content in (("curve.png", picture), ("run.html", page)):
-        draft = folder / f"{name}.draft"
-        draft.write_bytes(content)
-        draft.replace(folder / name)
+    write_bytes(folder / "curve.png", picture)
+    write_bytes(folder / "run.html", page)
 
 
 def smoothed(values: Sequence[float]) -> list[float]:

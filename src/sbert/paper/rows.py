@@ -19,6 +19,7 @@ import torch
 
 from sbert import hub, losses
 from sbert.data import Columns, read
+from sbert.disk.machine import versions
 from sbert.errors import ModelNotFound, SbertError, counted
 from sbert.evaluate.suites.sources import DataFolder
 from sbert.evaluate.suites.task import Kind, Model, Task, kind_of
@@ -35,7 +36,6 @@ from sbert.paper.backbone import SEED, Bare
 from sbert.paper.budgets import Settings
 from sbert.paper.names import short
 from sbert.train.config import TrainConfig
-from sbert.train.journal import versions
 from sbert.train.trainer import Trainer
 from sbert.types import Pooling
 

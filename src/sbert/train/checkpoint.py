@@ -1,19 +1,15 @@
-"""A run's state in one file, there whole or not at all. Knows tensors and names, not what they mean.
+"""Saves the state of a run to one file that exists either completely or not at all. Knows tensors and names only.
 
-A checkpoint is written under a temporary name, brought to the disk, and only then renamed: a process killed at any
-instant leaves whole checkpoints and perhaps a draft. The name carries the checksum of the contents, so a file that
-the disk damaged later is noticed and the one before it is taken.
+The name of a checkpoint contains the checksum of its contents. A file that was damaged on the disk is therefore
+noticed, and the checkpoint before it is used instead.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
-import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,65 +18,67 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from sbert.disk.digest import file_digest
+from sbert.disk.drafts import draft, sweep
+from sbert.disk.files import sync
 from sbert.errors import CannotResume, CheckpointNotSaved
 
 FORMAT = 1
 _NAME = re.compile(r"step-(\d{8,})-([0-9a-f]{16})\.safetensors")
-_DRAFT = ".draft"
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """A run's state after a step."""
+    """The state of a run after a step."""
 
     step: int
     tensors: dict[str, Tensor]
     facts: dict[str, Any]
-    """Everything that is no tensor."""
+    """Everything else, as JSON values."""
 
 
 def save(folder: Path, checkpoint: Checkpoint, keep: int) -> Path:
-    """Write ``checkpoint`` into ``folder`` and remove all but the newest ``keep``."""
-    draft = folder / f"step-{checkpoint.step:08d}{_DRAFT}"
+    """Write ``checkpoint`` into ``folder`` and remove all checkpoints except the newest ``keep``."""
+    metadata = {"format": str(FORMAT), "facts": json.dumps(checkpoint.facts, ensure_ascii=False)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        metadata = {"format": str(FORMAT), "facts": json.dumps(checkpoint.facts, ensure_ascii=False)}
-        save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, draft, metadata)
-        _to_disk(draft)
-        path = draft.with_name(f"step-{checkpoint.step:08d}-{_checksum(draft)}.safetensors")
-        draft.replace(path)
-        _to_disk(folder)
+        with draft(folder) as place:  # safetensors writes a temporary file of its own, which stays in there, too
+            new = place / "new.safetensors"
+            save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, new, metadata)
+            sync(new)
+            path = folder / f"step-{checkpoint.step:08d}-{_checksum(new)}.safetensors"
+            new.replace(path)
+            sync(folder)
     except (OSError, SafetensorError) as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise CheckpointNotSaved(
-            f"the checkpoint of step {checkpoint.step} could not be written to {folder} ({error}); those before it "
-            "are intact: make room, then resume"
+            f"the checkpoint of step {checkpoint.step} could not be written to {folder} ({error}); the previous "
+            "checkpoints are intact: free some disk space, then resume the run"
         ) from error
     others = [other for other in _newest_first(folder) if other != path]
-    behind = [other for other in others if other < path]
-    for old in {*others} - {*behind[: keep - 1]}:  # what lies ahead belongs to a run that was given up
-        old.unlink(missing_ok=True)
+    older = [other for other in others if other < path]
+    for obsolete in {*others} - {*older[: keep - 1]}:  # later steps belong to a run that was abandoned
+        obsolete.unlink(missing_ok=True)
     return path
 
 
 def newest(folder: Path) -> Checkpoint | None:
-    """The newest whole checkpoint in ``folder``; None where there is none at all. Drafts are cleared away."""
-    for draft in folder.glob(f"*{_DRAFT}"):
-        draft.unlink(missing_ok=True)
+    """Read the newest intact checkpoint in ``folder``; None if there is no checkpoint at all."""
+    sweep(folder)
+    for leftover in [*folder.glob("*.draft"), *folder.glob(".tmp*")]:  # of versions that had no draft folders
+        leftover.unlink(missing_ok=True)
     for path in _newest_first(folder):
         if _checksum(path) == _match(path)[2]:
             return _read(path)
-        logger.warning("%s is damaged; going back to the checkpoint before it", path)
+        logger.warning("%s is damaged; using the checkpoint before it", path)
         path.replace(path.with_suffix(".damaged"))
     if any(folder.glob("*.damaged")):
-        raise CannotResume(f"no checkpoint in {folder} is whole; start anew in another folder")
+        raise CannotResume(f"every checkpoint in {folder} is damaged; start again in another folder")
     return None
 
 
 def steps(folder: Path) -> list[int]:
-    """The steps that have a checkpoint, newest first."""
+    """The steps for which ``folder`` has a checkpoint, newest first."""
     return [int(_match(path)[1]) for path in _newest_first(folder)]
 
 
@@ -90,9 +88,9 @@ def _read(path: Path) -> Checkpoint:
         if metadata.get("format") != str(FORMAT):
             raise CannotResume(
                 f"{path} has format {metadata.get('format')}, but this version of sbert reads {FORMAT}; resume with "
-                "the version that wrote it, or start anew in another folder"
+                "the version that wrote it, or start again in another folder"
             )
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is not a dict)
     return Checkpoint(int(_match(path)[1]), tensors, json.loads(metadata["facts"]))
 
 
@@ -107,16 +105,4 @@ def _match(path: Path) -> re.Match[str]:
 
 
 def _checksum(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()[:16]
-
-
-def _to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return file_digest(path)[:16]

@@ -1,37 +1,41 @@
-"""The settings of a training run. Knows numbers and names only."""
+"""The settings of a training run. Contains numbers and names only."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from numbers import Integral, Real
+from typing import Literal, get_args
 
 from sbert.data.sampling import Mix
-from sbert.errors import BadInput, check_option, counted
+from sbert.errors import BadInput, check_option, shown
 from sbert.types import Sampling
 
 Schedule = Literal["linear", "cosine", "constant"]
 TrainPrecision = Literal["float32", "bf16", "fp16"]
 
 _CHOICES = {"schedule": Schedule, "sampler": Sampling, "mix": Mix, "precision": TrainPrecision}
-_AT_LEAST_ONE = (
-    "epochs",
-    "max_steps",
-    "batch_size",
-    "gradient_accumulation_steps",
-    "mini_batch_tokens",
-    "eval_steps",
-    "checkpoint_steps",
-    "keep_checkpoints",
-    "patience",
-    "log_steps",
-)
-_NOT_NEGATIVE = ("learning_rate", "warmup_ratio", "warmup_steps", "weight_decay", "max_grad_norm", "seed")
+_NUMBERS = ("learning_rate", "warmup_ratio", "weight_decay", "max_grad_norm")
+_WHOLE_NUMBERS = {
+    "epochs": 1,
+    "max_steps": 1,
+    "batch_size": 1,
+    "gradient_accumulation_steps": 1,
+    "mini_batch_tokens": 1,
+    "warmup_steps": 0,
+    "seed": 0,
+    "eval_steps": 1,
+    "checkpoint_steps": 1,
+    "keep_checkpoints": 1,
+    "patience": 1,
+    "log_steps": 1,
+}
+"""The least value of every setting that is a whole number."""
+_LARGEST_SEED = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
-    """How to train. The defaults are the paper's recipe for NLI.
+    """The settings of a training run. The defaults are those of the paper for NLI.
 
     >>> TrainConfig(output_dir="runs/nli", schedule="lineer")
     Traceback (most recent call last):
@@ -40,85 +44,86 @@ class TrainConfig:
     """
 
     output_dir: str
-    """The run's folder: checkpoints, metrics, pictures and the trained model."""
+    """Folder of the run: checkpoints, metrics, charts and the trained model."""
     epochs: int = 1
-    """How often every row is seen."""
+    """Number of passes over the data."""
     max_steps: int | None = None
-    """Stop after so many steps, however many epochs that makes."""
+    """Number of steps after which to stop, even in the middle of an epoch."""
     batch_size: int = 16
-    """Rows in one batch: pairs, triplets or single texts."""
+    """Number of rows in a batch: pairs, triplets or single texts."""
     gradient_accumulation_steps: int = 1
-    """Batches whose gradients add up to one step."""
+    """Number of batches whose gradients are accumulated for one step."""
     mini_batch_tokens: int | None = None
-    """Tokens held in memory at once. A larger batch is computed twice, in parts, with the same result: in-batch
-    losses may have thousands of negatives on a small machine."""
+    """Number of tokens to keep in memory at once. A larger batch is computed twice, in parts, with the same result,
+    so that losses with in-batch negatives can use thousands of negatives on a small machine."""
     learning_rate: float = 2e-5
-    """The highest, reached when the warm-up ends."""
+    """Peak learning rate, reached at the end of the warm-up."""
     warmup_ratio: float = 0.1
-    """Share of all steps over which the learning rate rises from zero."""
+    """Fraction of all steps over which the learning rate rises from zero."""
     warmup_steps: int | None = None
-    """The same as a number of steps; wins over the ratio."""
+    """Number of warm-up steps; takes precedence over ``warmup_ratio``."""
     schedule: Schedule = "linear"
-    """How the learning rate falls to zero after the warm-up; ``constant`` does not fall."""
+    """How the learning rate decreases to zero after the warm-up; ``constant`` keeps it."""
     weight_decay: float = 0.01
-    """AdamW's; biases and norms have none."""
+    """Weight decay of AdamW; biases and norms have none."""
     max_grad_norm: float = 1.0
-    """Longer gradients are shortened to this length; 0 leaves them."""
+    """Gradients are clipped to this norm; 0 disables clipping."""
     precision: TrainPrecision = "float32"
-    """``bf16`` or ``fp16``: multiply in half precision, on devices that can."""
+    """``bf16`` or ``fp16`` use mixed precision on devices that support it."""
     freeze: tuple[str, ...] = ()
-    """Parameters not to train, by name: ``transformer.words.*``, ``transformer.layers.[0-3].*``."""
+    """Name patterns of the parameters not to train: ``transformer.words.*``, ``transformer.layers.[0-3].*``."""
     sampler: Sampling = "shuffled"
-    """``no-duplicates``: no text twice in a batch, for in-batch negatives; ``by-label``: several rows of each label
-    in a batch, for triplets mined within it."""
+    """``no-duplicates`` never puts a text twice into a batch, for in-batch negatives; ``by-label`` puts several rows
+    of each label into a batch, for triplets that are mined within it."""
     mix: Mix = "proportional"
-    """How batches of several data sets follow each other: every row once, or in turn until the smallest ends."""
+    """How batches of several data sets alternate: ``proportional`` uses every row once, ``round-robin`` takes one
+    batch of each in turn until the smallest data set ends."""
     seed: int = 42
-    """Of the order, the dropout and new weights. The same seed gives the same weights, bit for bit."""
+    """Random seed of the row order, the dropout and new weights. The same seed gives the same weights, bit for bit."""
     eval_steps: int | None = None
-    """Evaluate every so many steps; once an epoch unless given."""
+    """Number of steps between two evaluations; defaults to once per epoch."""
     checkpoint_steps: int | None = None
-    """Save every so many steps; once an epoch unless given."""
+    """Number of steps between two checkpoints; defaults to once per epoch."""
     keep_checkpoints: int = 2
-    """How many of the newest checkpoints stay."""
+    """Number of newest checkpoints to keep."""
     keep_best: bool = True
-    """Whether the trained model is the one with the best score, not the last."""
+    """Whether the trained model is the one with the best score instead of the last one."""
     patience: int | None = None
-    """Stop when so many evaluations in a row brought no better score."""
+    """Number of consecutive evaluations without a better score after which to stop."""
     log_steps: int = 10
-    """Write a line of metrics every so many steps."""
+    """Number of steps between two lines of metrics."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check every value; numbers of numpy become those of Python."""
         for name, choices in _CHOICES.items():
             check_option(name, getattr(self, name), get_args(choices))
-        for name in _AT_LEAST_ONE:
-            _check_least(name, getattr(self, name), 1)
-        for name in _NOT_NEGATIVE:
-            _check_least(name, getattr(self, name), 0)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is None and field.default is None:
+                continue
+            if field.name in _NUMBERS:
+                object.__setattr__(self, field.name, _number(field.name, value))
+            elif field.name in _WHOLE_NUMBERS:
+                object.__setattr__(self, field.name, _whole_number(field.name, value, _WHOLE_NUMBERS[field.name]))
         if self.warmup_ratio > 1:
-            raise BadInput(f"warmup_ratio is {self.warmup_ratio}, but is a share of all steps: give 0 to 1")
+            raise BadInput(f"warmup_ratio is {self.warmup_ratio}, but is a fraction of all steps: give 0 to 1")
+        if self.seed > _LARGEST_SEED:
+            raise BadInput(f"seed is {shown(self.seed)}, but must be less than 2**64")
+        if isinstance(self.freeze, str):
+            raise BadInput(f"freeze is {shown(self.freeze)}, but must be a list of patterns, such as ['*.bias']")
 
 
-# What may differ between a checkpoint and the run that goes on from it: it decides what is kept, not what is learned.
-FREE_TO_CHANGE = frozenset({"output_dir", "checkpoint_steps", "keep_checkpoints", "log_steps"})
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise BadInput(f"{name} is {shown(value)}, but must be a number")
+    if not float(value) >= 0:  # also refuses NaN
+        raise BadInput(f"{name} is {value}, but must be at least 0")
+    return float(value)
 
 
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What changed between the facts of two runs that matters to what is learned, in words."""
-    names = [field.name for field in fields(TrainConfig) if field.name not in FREE_TO_CHANGE]
-    settings = [(name, before["config"].get(name), now["config"][name]) for name in names]
-    torch = ("torch", before["versions"]["torch"], now["versions"]["torch"])
-    aims = [(what, before[what], now[what]) for what in ("loss", "evaluator")]
-    data = [(f"data set {number}", *pair) for number, pair in enumerate(zip(*map(_data, (before, now)), strict=False))]
-    count = ("the number of data sets", len(before["data"]), len(now["data"]))
-    return [f"{name} was {old}, is {new}" for name, old, new in [*settings, *aims, torch, count, *data] if old != new]
-
-
-def _data(facts: Mapping[str, Any]) -> list[str]:
-    return [f"{counted(data['rows'], 'row')} with checksum {data['sha256'][:8]}" for data in facts["data"]]
-
-
-def _check_least(name: str, value: float | None, least: int) -> None:
-    if value is not None and not value >= least:  # which refuses NaN too
-        raise BadInput(f"{name} is {value}, but must be at least {least}")
+def _whole_number(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise BadInput(f"{name} is {shown(value)}, but must be a whole number")
+    if value < least:
+        raise BadInput(f"{name} is {shown(value)}, but must be at least {least}")
+    return int(value)

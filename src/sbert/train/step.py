@@ -1,9 +1,9 @@
-"""The gradients of one batch: tokenize, forward, loss, backward. Knows a model by these names only.
+"""Computes the gradients of one batch: tokenize, forward, loss, backward. Knows a model by four methods only.
 
-All columns go through the network in one packed pass, a text that stands twice in a column only once. Where a batch
-is too large for memory, the vectors are computed first without their graph, the loss gives each vector its gradient,
-and part after part is computed again, with the same dropout, to carry that gradient into the weights. This serves
-every loss, since a loss sees vectors only.
+All columns pass through the network at once, without padding, and a text that occurs twice in a column only once. If a
+batch is too large for the memory, its vectors are computed first without a graph; the loss gives each vector its
+gradient; then the parts of the batch are computed again, with the same dropout, to propagate those gradients to the
+weights (gradient caching). This works for every loss, because a loss sees vectors only.
 """
 
 from __future__ import annotations
@@ -29,93 +29,96 @@ Item = TypeVar("Item")
 
 
 class Trainable(Protocol):
-    """What a model offers to be trained."""
+    """The methods that a model must have to be trained."""
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         ...
 
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:
-        """Columns of texts -> columns of what goes through the network: texts, or pairs of them."""
+        """Convert columns of texts to columns of model inputs: texts, or pairs of texts."""
         ...
 
     def tokenize(self, items: Sequence[Any], /) -> Tokens:
-        """Items -> token ids."""
+        """Convert model inputs to token ids."""
         ...
 
     def __call__(self, batch: Batch) -> Tensor:
-        """(T,) token ids -> (B, ...): vectors, codes, or the scores of pairs, in the order of the batch."""
+        """Compute the vectors, codes or scores of a batch, (B, ...), from its token ids, (T,)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one batch gave and cost."""
+    """The result of one batch."""
 
     loss: float
     tokens: int
-    """Computed by all processes together."""
+    """Number of tokens computed by all processes together."""
     padded: int
-    """What would have been computed, were every column padded to its longest text."""
+    """Number of tokens if every column were padded to its longest text."""
     truncated: int
-    """Texts that were cut at the model's maximum length."""
+    """Number of texts that were truncated to the maximum length of the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Adds the gradients of batches to a model's weights."""
+    """Adds the gradients of batches to the weights of a model."""
 
     model: Trainable
     team: Team
     precision: TrainPrecision
     mini_batch_tokens: int | None
-    """Tokens whose graph is held in memory at once; all of a batch unless given."""
+    """Number of tokens whose graph is kept in memory at once; None keeps that of the whole batch."""
     scaler: torch.amp.GradScaler
-    """Keeps fp16 gradients from vanishing; does nothing unless enabled."""
+    """Prevents the underflow of fp16 gradients; does nothing if it is disabled."""
 
     def __call__(
         self, loss: Loss, columns: Sequence[Sequence[str]], labels: Tensor | None, seed: Sequence[int], share: float
     ) -> Outcome:
-        """Add ``share`` times the gradient of one batch's loss.
+        """Add ``share`` times the gradient of the loss of one batch.
 
         Args:
-            loss: of the vectors of all columns.
-            columns: the texts of each column, B each.
+            loss: The loss of the vectors of all columns.
+            columns: The texts of each column, B each.
             labels: (B,) or (B, k).
-            seed: numbers that belong to this batch alone; all its randomness comes from them.
-            share: one over the number of batches that make a step.
+            seed: Random seed of this batch.
+            share: One over the number of batches in a step.
         """
-        items, places = _each_once(self.model.items(columns))
+        items, positions = _unique_items(self.model.items(columns))
         tokens = self.model.tokenize(items)
         shares = self.team.shares(tokens.lengths)
         parts = list(batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT))
 
         def embed(part: int) -> Tensor:
-            with self._randomness([*seed, self.team.rank, part]), self._autocast():
+            with self._seeded([*seed, self.team.rank, part]), self._autocast():
                 return self.model(parts[part][1]).float()
 
-        def loss_of(vectors: Tensor) -> Tensor:
-            everybody = self.team.gather(vectors, shares)  # (N, D)
-            with self._randomness(seed):
-                return loss([everybody[place] for place in places], labels)
+        def compute_loss(vectors: Tensor) -> Tensor:
+            gathered = self.team.gather(vectors, shares)  # (N, D)
+            with self._seeded(seed):
+                return loss([gathered[position] for position in positions], labels)
 
-        value = self._backward(embed, loss_of, [rows for rows, _ in parts], share)
-        padded = _padded(tokens.lengths, places)
+        value = self._backward(embed, compute_loss, [rows for rows, _ in parts], share)
+        padded = sum(len(position) * int(tokens.lengths[position.numpy()].max()) for position in positions)
         return Outcome(value, int(tokens.lengths.sum()), padded, tokens.truncation.truncated)
 
     def _backward(
-        self, embed: Callable[[int], Tensor], loss_of: Callable[[Tensor], Tensor], rows: list[IntArray], share: float
+        self,
+        embed: Callable[[int], Tensor],
+        compute_loss: Callable[[Tensor], Tensor],
+        rows: list[IntArray],
+        share: float,
     ) -> float:
         if len(rows) == 1:
-            vectors = embed(0)
-            value = loss_of(_in_order(vectors, rows))
+            value = compute_loss(_in_row_order(embed(0), rows))
             self.scaler.scale(value * share).backward()
             return value.item()
         with torch.no_grad():
             vectors = torch.cat([embed(part) for part in range(len(rows))])
         vectors.requires_grad_()
-        value = loss_of(_in_order(vectors, rows))
+        value = compute_loss(_in_row_order(vectors, rows))
         self.scaler.scale(value * share).backward()
         assert vectors.grad is not None
         for part, gradient in enumerate(vectors.grad.split([len(part) for part in rows])):
@@ -127,31 +130,31 @@ class Step:
         return torch.autocast(self.model.device.type, dtype=half or torch.bfloat16, enabled=half is not None)
 
     @contextmanager
-    def _randomness(self, seed: Sequence[int]) -> Iterator[None]:
-        """Within, all of torch's randomness follows from ``seed``: nothing to save, and exact to replay."""
+    def _seeded(self, seed: Sequence[int]) -> Iterator[None]:
+        """Within this context, all random numbers of torch follow from ``seed``; afterwards its state is as before."""
         device = self.model.device
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
             yield
 
 
-def _each_once(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[Tensor]]:
-    """The texts or pairs of all columns, each once a column, and where each row of each column finds its own.
+def _unique_items(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[Tensor]]:
+    """The different inputs of each column, and for each column the position of every row's input among them.
 
-    Equal texts in two columns of one row stay two: with dropout their vectors differ, and there are losses that live
-    on this difference.
+    Equal texts in two columns of a row are kept apart: with dropout their vectors differ, and some losses rely on this
+    difference.
 
-    >>> texts, places = _each_once([["비", "눈", "비"], ["비", "해", "달"]])
-    >>> texts, [place.tolist() for place in places]
+    >>> texts, positions = _unique_items([["비", "눈", "비"], ["비", "해", "달"]])
+    >>> texts, [position.tolist() for position in positions]
     (['비', '눈', '비', '해', '달'], [[0, 1, 0], [2, 3, 4]])
     """
     items: list[Item] = []
-    places: list[Tensor] = []
+    positions: list[Tensor] = []
     for column in columns:
         numbers = {item: number for number, item in enumerate(dict.fromkeys(column), len(items))}
-        places.append(torch.tensor([numbers[item] for item in column]))
+        positions.append(torch.tensor([numbers[item] for item in column]))
         items += numbers
-    return items, places
+    return items, positions
 
 
 def _take(tokens: Tokens, rows: IntArray) -> Tokens:
@@ -164,10 +167,6 @@ def _take(tokens: Tokens, rows: IntArray) -> Tokens:
     return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types, roles)
 
 
-def _in_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:
-    """Batches are sorted by length; undo it."""
+def _in_row_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:
+    """Undo the sorting of batches by length."""
     return vectors[torch.from_numpy(np.argsort(np.concatenate(rows))).to(vectors.device)]
-
-
-def _padded(lengths: IntArray, places: list[Tensor]) -> int:
-    return sum(len(place) * int(lengths[place.numpy()].max()) for place in places)

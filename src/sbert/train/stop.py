@@ -1,4 +1,4 @@
-"""Lets a run end between two steps when someone asks for it. Knows signals only, and says that it heard one."""
+"""Lets Ctrl-C and SIGTERM end a training run between two steps. Knows signals only."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ logger = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Stop:
-    """While entered, the first Ctrl-C or SIGTERM is noted; the second one acts at once, as usual."""
+class StopRequest:
+    """Context manager that records the first Ctrl-C or SIGTERM; the second one has its usual effect."""
 
     def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[signal.Signals, Any] = {}
+        self.received = False
+        self._handlers: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> Stop:
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python allows no handlers
-            self._before = {number: signal.signal(number, self._note) for number in _SIGNALS}
+    def __enter__(self) -> StopRequest:
+        if threading.current_thread() is threading.main_thread():  # Python allows handlers in the main thread only
+            self._handlers = {number: signal.signal(number, self._receive) for number in _SIGNALS}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._restore()
+        self._restore_handlers()
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        self._restore()
-        logger.info("stopping after this step, its measurement and its checkpoint; Ctrl-C again stops at once")
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self.received = True
+        self._restore_handlers()
+        logger.info("stopping after this step, its evaluation and its checkpoint; press Ctrl-C again to stop at once")
 
-    def _restore(self) -> None:
-        for number, handler in self._before.items():
+    def _restore_handlers(self) -> None:
+        for number, handler in self._handlers.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""One update of the weights after another, and their whole state as tensors. Knows batches, not files."""
+"""Updates the weights from the batches of one step, and converts its state to tensors. Knows no files."""
 
 from __future__ import annotations
 
@@ -6,139 +6,136 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from sbert.errors import CannotResume
-from sbert.losses import Loss
 from sbert.train import optim
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
-from sbert.train.precision import check_precision
+from sbert.train.plan import TrainBatch
 from sbert.train.step import Outcome, Step
-
-Labelled = tuple[Loss, Sequence[Sequence[str]], Tensor | None]
-"""A batch: its loss, the texts of each column, and the labels."""
 
 
 class Update:
-    """Turns batches into better weights.
+    """Updates the weights of a model.
 
     Args:
-        model: what to train.
-        objective: the losses that have weights of their own.
-        config: how.
-        total_steps: after so many updates the learning rate has run out.
-        team: the processes that share the work.
+        model: The model to train.
+        objective: The losses that have weights of their own.
+        config: The settings of the run.
+        total_steps: Number of updates after which the learning rate is zero.
+        team: The processes that share the work.
     """
 
     def __init__(
         self, model: Any, objective: nn.ModuleList, config: TrainConfig, total_steps: int, team: Team
     ) -> None:
         self._modules = nn.ModuleDict({"model": model, "objective": objective})
-        team.share(self._modules.state_dict().values())
-        self._model, self._config, self._total_steps, self._team = model, config, total_steps, team
-        share = int(total_steps * config.warmup_ratio)  # rounded down: a run of a few steps has none
-        self.warmup = share if config.warmup_steps is None else config.warmup_steps
-        self._shared = optim.trainable(model, config.freeze)
-        own = {f"objective.{name}": parameter for name, parameter in objective.named_parameters()}
-        self._weights = {f"model.{name}": parameter for name, parameter in self._shared.items()} | own
+        team.broadcast(self._modules.state_dict().values())
+        self._config, self._total_steps, self._team = config, total_steps, team
+        ratio_steps = int(total_steps * config.warmup_ratio)  # rounded down: a run of a few steps has no warm-up
+        self.warmup = ratio_steps if config.warmup_steps is None else config.warmup_steps
+        self._model_weights = optim.trainable(model, config.freeze)
+        self._weights = {f"model.{name}": weight for name, weight in self._model_weights.items()}
+        self._weights |= {f"objective.{name}": weight for name, weight in objective.named_parameters()}
         self._optimizer = optim.adamw(self._weights, config)
-        self._tables = optim.Tables(model)
-        self._scaler = _scaler(config, model.device)
+        self._embeddings = optim.EmbeddingGradients(model)
+        self._scaler = optim.grad_scaler(config.precision, model.device)
         self._step = Step(model, team, config.precision, config.mini_batch_tokens, self._scaler)
 
-    def __call__(self, number: int, batches: Sequence[Labelled]) -> dict[str, float]:
-        """Update ``number``, counted from 0, from the mean gradient of ``batches``; the figures of the step.
+    def __call__(self, number: int, batches: Sequence[TrainBatch]) -> dict[str, float]:
+        """Update the weights with the mean gradient of ``batches`` and return the metrics of the step.
 
-        Weights stay as they are where the loss or its gradient is not a number.
+        The weights are not changed if the loss or its gradient is not finite.
+
+        Args:
+            number: Number of the update, counted from 0.
+            batches: The batches of the step.
         """
         outcomes = []
-        with self._tables.by_rows():
-            for part, (loss, texts, labels) in enumerate(batches):
+        with self._embeddings.sparse():
+            for part, (loss, columns, labels) in enumerate(batches):
                 seed = (self._config.seed, number, part)
-                outcomes.append(self._step(loss, texts, labels, seed, share=1 / len(batches)))
-        figures = _figures(outcomes)
-        if math.isfinite(figures["loss"]):
-            self._tables.spread()
-            # Every process has seen the whole batch in the loss: the objective's own gradient is complete already.
-            self._team.add_up(self._shared.values())
+                outcomes.append(self._step(loss, columns, labels, seed, share=1 / len(batches)))
+        metrics = _metrics(outcomes)
+        if math.isfinite(metrics["loss"]):
+            self._embeddings.make_dense()
+            # The loss of every process covers the whole batch: the gradient of the objective is already complete.
+            self._team.add_gradients(self._model_weights.values())
             self._scaler.unscale_(self._optimizer)
-            figures["gradient"] = optim.shorten(self._weights.values(), self._config.max_grad_norm)
-            figures["learning_rate"] = self._set_rate(number)
-            if self.broken(figures) is None:
+            metrics["gradient"] = optim.clip_gradients(self._weights.values(), self._config.max_grad_norm)
+            metrics["learning_rate"] = self._set_learning_rate(number)
+            if self.not_finite(metrics) is None:
                 self._scaler.step(self._optimizer)
                 self._scaler.update()
         self._optimizer.zero_grad()
-        self._tables.clear()
-        return figures
+        self._embeddings.clear()
+        return metrics
 
-    def broken(self, figures: Mapping[str, float]) -> str | None:
-        """Which of a step's figures is not a number; fp16's gradient may be none, its scaler then skips the step."""
+    def not_finite(self, metrics: Mapping[str, float]) -> str | None:
+        """The name of the metric that ends the run because it is not finite, if there is one.
+
+        With fp16 the gradient may be infinite: the gradient scaler then skips the step.
+        """
         names = ("loss",) if self._scaler.is_enabled() else ("loss", "gradient")
-        return next((name for name in names if not math.isfinite(figures.get(name, 0.0))), None)
+        return next((name for name in names if not math.isfinite(metrics.get(name, 0.0))), None)
 
-    def _set_rate(self, number: int) -> float:
-        rate = optim.rate(number, self._total_steps, self.warmup, self._config.schedule)
+    def _set_learning_rate(self, number: int) -> float:
+        factor = optim.learning_rate_factor(number, self._total_steps, self.warmup, self._config.schedule)
         for group in self._optimizer.param_groups:
-            group["lr"] = rate * self._config.learning_rate
-        return rate * self._config.learning_rate
+            group["lr"] = factor * self._config.learning_rate
+        return factor * self._config.learning_rate
 
     def tensors(self) -> dict[str, Tensor]:
-        """Weights of model and objective, and the optimizer's memory of each."""
-        found = self._state()
+        """The weights of model and objective, and the state of the optimizer for each of them."""
+        tensors = self._state()
         for name, weight in self._weights.items():
             for what, value in self._optimizer.state[weight].items():
-                found[f"optimizer.{what}.{name}"] = value
-        return found
+                tensors[f"optimizer.{what}.{name}"] = value
+        return tensors
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go back to what :meth:`tensors` gave."""
-        memory = {name: tensor for name, tensor in tensors.items() if name.startswith("optimizer.")}
-        weights = {name: tensor for name, tensor in tensors.items() if name not in memory}
-        _check_same(self._state(), weights)
-        self._modules.load_state_dict(weights, strict=False)  # all but second names are there
-        for name, tensor in memory.items():
-            _, what, weight = name.split(".", 2)
-            place = self._weights[weight]
-            # A copy: what was read is a view of the file.
-            self._optimizer.state[place][what] = tensor.to(place.device, copy=True)
+        """Restore what :meth:`tensors` returned."""
+        state = {name: tensor for name, tensor in tensors.items() if name.startswith("optimizer.")}
+        weights = {name: tensor for name, tensor in tensors.items() if name not in state}
+        _check_same_shapes(self._state(), weights)
+        self._modules.load_state_dict(weights, strict=False)  # aliases of a shared tensor are missing
+        for name, tensor in state.items():
+            _, what, weight_name = name.split(".", 2)
+            weight = self._weights[weight_name]
+            # A copy, because the tensor is a view of the checkpoint file.
+            self._optimizer.state[weight][what] = tensor.to(weight.device, copy=True)
 
     def _state(self) -> dict[str, Tensor]:
-        """Weights by name; one that has several names, such as a loss within two others, by the first."""
+        """Weights by name; a tensor with several names, such as a loss inside two others, has the first one."""
         by_identity: dict[int, tuple[str, Tensor]] = {}
         for name, tensor in self._modules.state_dict(keep_vars=True).items():
             by_identity.setdefault(id(tensor), (name, tensor.detach()))
         return dict(by_identity.values())
 
     @property
-    def scale(self) -> dict[str, Any]:
-        """The state of the fp16 scaler; empty where it is off."""
+    def scaler_state(self) -> dict[str, Any]:
+        """The state of the fp16 gradient scaler; empty if it is disabled."""
         return self._scaler.state_dict()
 
-    @scale.setter
-    def scale(self, state: dict[str, Any]) -> None:
+    @scaler_state.setter
+    def scaler_state(self, state: dict[str, Any]) -> None:
         self._scaler.load_state_dict(state)
 
 
-def _check_same(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
-    """Raise unless the checkpoint is one of this model with this objective."""
-    shapes = {name: list(tensor.shape) for name, tensor in ours.items()}
+def _check_same_shapes(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:
+    """Raise CannotResume unless the checkpoint was made from the same model and objective."""
+    expected = {name: list(tensor.shape) for name, tensor in ours.items()}
     found = {name: list(tensor.shape) for name, tensor in theirs.items()}
-    for name in shapes.keys() | found.keys():
-        if shapes.get(name) != found.get(name):
+    for name in expected.keys() | found.keys():
+        if expected.get(name) != found.get(name):
             raise CannotResume(
                 f"the checkpoint is of another model: {name} has the shape {found.get(name, 'missing')} there, but "
-                f"{shapes.get(name, 'missing')} here; resume with the same model and loss, or name another folder"
+                f"{expected.get(name, 'missing')} here; resume with the same model and loss, or name another folder"
             )
 
 
-def _scaler(config: TrainConfig, device: torch.device) -> torch.amp.GradScaler:
-    check_precision(config.precision, device)
-    return torch.amp.GradScaler(device.type, enabled=config.precision == "fp16")
-
-
-def _figures(outcomes: Sequence[Outcome]) -> dict[str, float]:
+def _metrics(outcomes: Sequence[Outcome]) -> dict[str, float]:
     tokens, padded = sum(outcome.tokens for outcome in outcomes), sum(outcome.padded for outcome in outcomes)
     loss = sum(outcome.loss for outcome in outcomes) / len(outcomes)
     truncated = sum(outcome.truncated for outcome in outcomes)

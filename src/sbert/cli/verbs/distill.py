@@ -18,9 +18,9 @@ from sbert.errors import BadInput, BadModel, counted
 
 if TYPE_CHECKING:
     from sbert.data.rows import Rows
+    from sbert.disk.workplace import Workplace
     from sbert.models.bi import BiEncoder
     from sbert.models.cross import CrossEncoder
-    from sbert.train.distill import Workplace
     from sbert.types import FloatArray
 
 _HIGHEST = 5  # scores of pairs run from 0 to 5, as those of STS files do, so that both can be trained on together
@@ -56,14 +56,15 @@ def distill(
     tables.check_fields(out, ((row.where, {name: row.fields[name] for name in rows.columns}) for row in rows))
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
 
+    from sbert.disk.workplace import Workplace
     from sbert.models.bi import BiEncoder
     from sbert.train import distill as label
 
     model = label.teacher(teacher)
-    place = label.Workplace(out.with_name(f"{out.name}.parts"))
+    place = Workplace(out.with_name(f"{out.name}.parts"))
     facts = {"columns": list(rows.columns), **label.fingerprint(model, (row.texts for row in rows))}
     encoder = BiEncoder.from_pretrained(retriever) if texts else None
-    mined = {"retriever": label.weights_of(encoder), "neighbours": neighbours} if encoder else {}
+    mined = {"retriever": label.weights_digest(encoder), "neighbours": neighbours} if encoder else {}
     start = time.perf_counter()
     try:
         with place.opened(facts | mined):

@@ -21,10 +21,9 @@ from sbert.text import display
 
 if TYPE_CHECKING:
     from sbert.train.distributed import Team
-    from sbert.train.records import Result
     from sbert.train.run.explain import DataFacts, Explanation, TokenFacts
     from sbert.train.run.file import RunFile
-    from sbert.train.trainer import Trainer
+    from sbert.train.trainer import Result, Trainer
 
 _LEADER_FIRST_SECONDS = 3.0
 _EXAMPLE = '"A man is eating." "Someone has a meal."'
@@ -85,14 +84,14 @@ def train(
         "train.eval_steps": eval_every,
         "train.checkpoint_steps": checkpoint_every,
     }
+    from sbert.disk.lock import check_folder
     from sbert.train.distributed import Team
-    from sbert.train.journal import check_place
 
     team = Team.join()
     with _one_voice(team):
         _check(kind, loss)
         described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
-        check_place(Path(described.train.output_dir))
+        check_folder(Path(described.train.output_dir))
         trainer = _assemble(described, tensorboard and team.leads)
         if explain:
             _explain(trainer, team, json)
@@ -167,7 +166,7 @@ def _assemble(described: RunFile, tensorboard: bool) -> Trainer:
 
     if not tensorboard:
         return assemble(described)
-    from sbert.train.tensorboard import tensorboard as for_tensorboard
+    from sbert.train.callbacks import tensorboard as for_tensorboard
 
     return assemble(described, [for_tensorboard(Path(described.train.output_dir) / "tensorboard")])
 
@@ -200,7 +199,7 @@ def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
 def _interrupted(trainer: Trainer) -> str:
     from sbert.train import checkpoint
 
-    saved = checkpoint.steps(trainer.folder / "checkpoints")
+    saved = checkpoint.steps(trainer.checkpoints)
     so_far = f"interrupted after step {trainer.position.step:,} of {trainer.total_steps:,}"
     if not saved:
         return f"{so_far}, before anything was saved; the same command starts again"

@@ -20,10 +20,9 @@ from sbert.models.inference import best_device
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
 from sbert.nn.heads import output_size
-from sbert.types import ModelKind
+from sbert.types import Evaluator, ModelKind
 
 if TYPE_CHECKING:
-    from sbert.train.records import Evaluator
     from sbert.train.run.file import LossPart, ModelPart
 
 logger = logging.getLogger(__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ import torch
 from torch import nn
 
 from sbert.data import Columns, Cursor
+from sbert.disk.machine import peak_memory
 from sbert.errors import counted
 from sbert.losses import OBJECTIVES, Loss, Objective, objective_of
 from sbert.text import Truncation
@@ -134,9 +134,9 @@ def _measure(trainer: Trainer, update: Update) -> tuple[int, float]:
     try:
         # One more than is measured: the first step also pays for what is made only once.
         steps = min(MEASURED_STEPS + 1, trainer.total_steps)
-        for number, (_, work) in enumerate(islice(trainer._work(Cursor()), steps)):
+        for number, step in enumerate(islice(trainer.plan.steps(Cursor()), steps)):
             start = time.perf_counter()
-            update(number, [trainer._batch(dataset, rows) for dataset, rows in work])
+            update(number, trainer.plan.load(step, trainer.model.device))
             times.append(time.perf_counter() - start)
     finally:
         modules.load_state_dict(before)
@@ -218,9 +218,4 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
 def _peak_memory(device: torch.device) -> int | None:
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    try:
-        import resource
-    except ImportError:  # not on every system
-        return None
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return peak_memory()

@@ -15,7 +15,7 @@ from sbert.types import Codes, LabelKind, ModelKind, Pooling, Towers
 
 if TYPE_CHECKING:
     from sbert.data import Columns
-    from sbert.train.records import Callback
+    from sbert.train.callbacks import Callback
     from sbert.train.trainer import Trainer
 
 Alternatives = str | tuple[str, ...]
@@ -154,7 +154,7 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     model = parts.model(run.model, kind, labels, run.train.seed)
     loss = parts.loss(run.loss, objective.name, model, kind, labels, run.train.seed)
     trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
-    if not checkpoint.steps(trainer.folder / "checkpoints"):  # a run that goes on has its weights there
+    if not checkpoint.steps(trainer.checkpoints):  # a run that goes on has its weights there
         parts.tell_new_head(run.model, model)
     return trainer
 

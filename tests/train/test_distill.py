@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sbert import CrossEncoder
-from sbert.errors import CannotResume, RunInUse
-from sbert.train.distill import WINDOW, Workplace, fingerprint, label, near_pairs
+from sbert.disk.workplace import Workplace
+from sbert.train.distill import WINDOW, fingerprint, label, near_pairs
 
 
 class Given:
@@ -57,42 +57,6 @@ def test_scores_of_lists_in_their_order(teacher, tmp_path):
     assert [window for window, _ in found] == [rows[:2], rows[2:]]
     expected = [teacher.predict([(row[0], row[1]), (row[0], row[2])], output="logit").tolist() for row in rows]
     assert np.concatenate([scores for _, scores in found]).tolist() == expected
-
-
-def test_work_is_done_once(tmp_path):
-    place, done = Workplace(tmp_path / "일"), []
-
-    def make():
-        done.append(1)
-        return np.arange(3.0)
-
-    for _ in range(2):
-        with place.opened({"k": 1}):
-            assert place.once("a", make).tolist() == [0, 1, 2]
-    assert done == [1]
-    with (
-        pytest.raises(CannotResume, match="of another command, of which k differ"),
-        place.opened({"k": 2}),
-    ):
-        pass
-    place.remove()
-    assert not place.folder.exists()
-
-
-def test_what_fails_is_not_kept(tmp_path):
-    place = Workplace(tmp_path / "일")
-    with place.opened({}):
-        with pytest.raises(ZeroDivisionError):
-            place.once("a", lambda: 1 / 0)
-        (place.folder / "b.draft").write_bytes(b"half of it")  # as a killed process leaves it
-        assert place.once("a", lambda: np.ones(1)).tolist() == [1]
-        assert place.once("b", lambda: np.ones(2)).tolist() == [1, 1]
-
-
-def test_one_process_at_a_time(tmp_path):
-    place = Workplace(tmp_path / "일")
-    with place.opened({}), pytest.raises(RunInUse, match="is in use by process"), Workplace(place.folder).opened({}):
-        pass
 
 
 def test_the_fingerprint_is_of_weights_and_texts(teacher, bert_folder):
