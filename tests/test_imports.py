@@ -21,6 +21,10 @@ try:
 except SystemExit as stop:
     assert not stop.code, stop.code
 """
+COMPLETE = """
+import os
+os.environ |= {"_SBERT_COMPLETE": "complete_bash", "COMP_WORDS": "sbert enc", "COMP_CWORD": "1"}
+""" + HELP.format(arguments=[])
 
 
 def run(*arguments: str) -> str:
@@ -40,13 +44,20 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "code",
-    ["import sbert", "import sbert; dir(sbert)", HELP.format(arguments=["--help"])],
-    ids=["import", "dir", "help"],
+    ["import sbert", "import sbert; dir(sbert)", HELP.format(arguments=["--help"]), COMPLETE],
+    ids=["import", "dir", "help", "completion"],
 )
 def test_nothing_heavy_is_loaded(code: str):
     modules = loaded_by(code)
     assert "sbert" in modules
     assert modules & HEAVY == set()
+
+
+def test_help_and_completion_import_no_verb():
+    for start in (HELP.format(arguments=["--help"]), COMPLETE):
+        assert {name for name in loaded_by(start) if name.startswith("sbert.cli.verbs")} == set()
+    modules = loaded_by(HELP.format(arguments=["info", "--help"]))
+    assert {name for name in modules if name.startswith("sbert.cli.verbs.")} == {"sbert.cli.verbs.info"}
 
 
 def test_the_check_sees_heavy_modules():

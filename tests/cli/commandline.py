@@ -22,7 +22,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "SBE
 
 def sbert(*arguments: object, stdin: str | bytes | None = None, code: int = 0) -> Result:
     """The verb and its options, in this process; ``code`` is how it must end."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, prog_name="sbert")
     assert result.exit_code == code, result.output
     return result
 

@@ -1,4 +1,4 @@
-"""The command as a process: exit codes, streams, signals, and how little a question for help loads."""
+"""The command as a process: exit codes, streams and signals."""
 
 from __future__ import annotations
 
@@ -10,22 +10,6 @@ import sys
 
 import pytest
 from commandline import ENVIRONMENT, process
-
-HEAVY = {"torch", "transformers", "tokenizers", "numpy", "pyarrow", "matplotlib"}
-
-HELP = """
-import json, sys
-from sbert.cli.main import main
-verbs = "encode similarity search pairs predict rank distill train evaluate compare paper info doctor demo"
-for verb in verbs.split():
-    sys.argv = ["sbert", verb, "--help"]
-    try:
-        main()
-    except SystemExit as stop:
-        assert not stop.code, verb
-print()
-print(json.dumps(sorted(sys.modules)))
-"""
 
 # The process interrupts itself, as a user would, at a moment that no clock could hit.
 INTERRUPTED = """
@@ -66,14 +50,6 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 start()
 """
-
-
-def test_help_of_every_verb_loads_nothing_heavy():
-    done = process(start=["-c", HELP])
-    assert done.returncode == 0, done.stderr
-    modules = json.loads(done.stdout.splitlines()[-1])
-    assert "sbert.cli.verbs.encode" in modules
-    assert HEAVY & set(modules) == set()
 
 
 def test_streams_and_exit_codes(tiny_folder):

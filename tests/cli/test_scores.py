@@ -213,15 +213,15 @@ def test_a_poly_encoder_gives_its_scores(folder, poly, pairs):
 def test_rank_with_every_kind(folder, bi, cross, classes, poly, sentences):
     texts = [text for text in sentences if "\n" not in text]
     Path("글.txt").write_text("\n".join(texts) + "\n", "utf-8")
-    found = json.loads(sbert("rank", cross, "비가 오나요?", "글.txt", "-k", 3, "--json").stdout)
+    found = json.loads(sbert("rank", cross, "글.txt", "비가 오나요?", "-k", 3, "--json").stdout)
     expected = load(cross).rank("비가 오나요?", texts, 3)
     assert [(hit["row"], hit["score"], hit["text"]) for hit in found] == [tuple(hit) for hit in expected]
-    found = json.loads(sbert("rank", poly, "비가 오나요?", "글.txt", "-k", 3, "--json").stdout)
+    found = json.loads(sbert("rank", poly, "글.txt", "비가 오나요?", "-k", 3, "--json").stdout)
     assert [hit["row"] for hit in found] == [hit.id for hit in load(poly).rank("비가 오나요?", texts, 3)]
     searched = sbert("search", "글.txt", "비가 오나요?", "-m", bi, "-k", 3).stdout
-    assert sbert("rank", bi, "비가 오나요?", "글.txt", "-k", 3).stdout == searched
-    assert "rank needs a model of one label" in failure("rank", classes, "비", "글.txt")
-    assert sbert("rank", cross, "비", "글.txt", "-k", 2).stdout.splitlines()[0].split() == [
+    assert sbert("rank", bi, "글.txt", "비가 오나요?", "-k", 3).stdout == searched
+    assert "rank needs a model of one label" in failure("rank", classes, "글.txt", "비")
+    assert sbert("rank", cross, "글.txt", "비", "-k", 2).stdout.splitlines()[0].split() == [
         "rank",
         "score",
         "row",
@@ -229,8 +229,18 @@ def test_rank_with_every_kind(folder, bi, cross, classes, poly, sentences):
     ]
 
 
+def test_rank_takes_the_file_after_the_query_too(folder, cross):
+    Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
+    expected = sbert("rank", cross, "글.txt", "비가 오나요?", "--json")
+    assert expected.stderr == ""
+    found = sbert("rank", cross, "비가 오나요?", "글.txt", "--json")
+    assert found.stdout == expected.stdout
+    assert found.stderr == "warning: 글.txt was given after the query; the order is sbert rank MODEL FILE QUERY\n"
+    assert "no file '없음.txt'" in failure("rank", cross, "없음.txt", "비가 오나요?")
+
+
 def test_processes_speak_korean_and_end_with_codes(folder, cross):
-    done = process("rank", cross, "비가 오나요?", "-", "-k", "1", "--json", stdin="네, 옵니다.\n고양이\n")
+    done = process("rank", cross, "-", "비가 오나요?", "-k", "1", "--json", stdin="네, 옵니다.\n고양이\n")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["text"] in ("네, 옵니다.", "고양이")
     done = process("predict", cross, "없음.jsonl")
@@ -262,7 +272,7 @@ def test_a_damaged_model_is_refused_and_nothing_written(folder, kind, request, d
     refused("predict", model, "쌍.jsonl")
     refused("predict", model, "쌍.jsonl", "-o", "옛.tsv")
     if kind != "classes":
-        refused("rank", model, "비가 오나요?", "글.txt")
+        refused("rank", model, "글.txt", "비가 오나요?")
     if kind == "bi":
         refused("encode", "글.txt", "-m", model, "-o", "벡터.npy")
     assert sorted(os.listdir()) == before

@@ -297,7 +297,7 @@ def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, argument
         ["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", 0],
         ["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", -1],
         ["search", "문장.txt", "무엇", "-k", 0],
-        ["rank", "모형", "무엇", "문장.txt", "-k", -3],
+        ["rank", "모형", "문장.txt", "무엇", "-k", -3],
         ["pairs", "문장.txt", "--top", 0],
         ["distill", "모형", "문장.txt", "-o", "은.tsv", "--neighbours", 0],
     ],

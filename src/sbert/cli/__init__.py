@@ -1,4 +1,4 @@
-"""ARGV -> ONE CALL: one file per verb; the only room that prints."""
+"""The command line. Each subcommand has a module in ``verbs``; no other part of the package prints."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 
 
 def start() -> None:
-    """The command: an interrupt is answered in one word even while the verbs are being loaded."""
+    """Run the command line; an interrupt ends it in one line even while it is being imported."""
     try:
         from sbert.cli.main import main
 
         main()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        sys.exit(130)  # as a shell reports a program that SIGINT ended
+        sys.exit(130)  # what a shell reports for a program that SIGINT ended

@@ -1,69 +1,101 @@
-"""The command ``sbert``: hangs up the verbs and turns whatever ends one early into one line and an exit code."""
+"""The command ``sbert``: lists the subcommands, imports the one that is called, and reports errors in one line."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import wraps
-from typing import Annotated, ParamSpec
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED
-from sbert.cli.verbs.compare import compare
-from sbert.cli.verbs.demo import demo
-from sbert.cli.verbs.distill import distill
-from sbert.cli.verbs.doctor import doctor
-from sbert.cli.verbs.encode import encode
-from sbert.cli.verbs.evaluate import evaluate
-from sbert.cli.verbs.info import info
-from sbert.cli.verbs.pairs import pairs
-from sbert.cli.verbs.paper import paper
-from sbert.cli.verbs.predict import predict
-from sbert.cli.verbs.rank import rank
-from sbert.cli.verbs.search import search
-from sbert.cli.verbs.similarity import similarity
-from sbert.cli.verbs.train import train
 from sbert.errors import SbertError, WrongUsage
 
-_WRONG_USAGE = 2  # as typer ends where an option is unknown
+VERBS = {
+    "encode": "Embed every text of a file; row i of the output belongs to row i of the input.",
+    "similarity": "Compare two texts, or all texts of a file with each other.",
+    "search": "Find the texts of a file that are nearest in meaning to a query.",
+    "pairs": "Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates.",
+    "predict": "Score or classify every pair of texts; row i of the output belongs to row i of the input.",
+    "rank": "Rank the texts of a file by how well they answer a query, with a model of any kind.",
+    "distill": "Label texts with a cross-encoder, so that a bi-encoder can be trained on them.",
+    "train": "Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both.",
+    "evaluate": "Measure a model of any kind on whatever of a suite's data is there, and say what is missing.",
+    "compare": "Compare model A with model B: their scores on a suite, or their vectors of --texts, or both.",
+    "paper": "Measure a table of the paper, or all; stopped, the same command goes on where it was.",
+    "info": "Show what a model consists of and how it runs on this machine.",
+    "doctor": "Check the installation, a model of any kind and this machine's speed; exit code 1 if a check fails.",
+    "demo": "Find the most similar of 1,300 sentences in seconds, and see them on a page.",
+}
+"""The help line of each subcommand: the first sentence of the function of that name in ``sbert.cli.verbs``.
 
-Parameters = ParamSpec("Parameters")
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+The table lets ``sbert --help`` and the completion of subcommands work without importing any of them.
+"""
+
+_WRONG_USAGE = 2  # the exit code of typer for an unknown option
 
 
-def main() -> None:
-    """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter shows its number instead of failing
-            stream.reconfigure(errors="backslashreplace")
-    app(prog_name="sbert")
+class _Verb(TyperCommand):
+    """A subcommand whose help shows no type beside a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
 
 
-def guarded(verb: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """``verb`` with every error as one line on standard error; a traceback only where SBERT_TRACEBACK asks for it."""
+class _Verbs(TyperGroup):
+    """The group of all subcommands, each imported when it is called."""
 
-    @wraps(verb)
-    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
-        try:
-            with show.library_notes():
-                verb(*arguments, **options)
-                sys.stdout.flush()
-        except KeyboardInterrupt:
-            show.note("interrupted")
-            raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:
-            _discard_output()
-            raise typer.Exit(1) from None
-        except Exception as error:
-            if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
-                raise
-            show.note(f"error: {_sentence(error)}", "red")
-            raise typer.Exit(_WRONG_USAGE if isinstance(error, WrongUsage) else 1) from None
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, short_help=line) for name, line in VERBS.items()}
 
-    return run
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed and _imported(str(name)), rest
+
+
+def _imported(name: str) -> Any:
+    """Return the command of one subcommand, with its arguments and options."""
+    with reported_errors():
+        verb = getattr(import_module(f"sbert.cli.verbs.{name}"), name)
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    single.command(cls=_Verb)(reported_errors()(verb))
+    return typer.main.get_command(single)
+
+
+def _without_flag_types(params: list[Any]) -> list[Any]:
+    for param in params:
+        if isinstance(param, TyperOption) and param.is_flag:
+            param.metavar = ""
+    return params
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Report an error as one line on standard error and exit; SBERT_TRACEBACK=1 raises it with its traceback."""
+    try:
+        with show.library_notes():
+            yield
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        show.note("interrupted")
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        _discard_output()
+        raise typer.Exit(1) from None
+    except Exception as error:
+        if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
+            raise
+        show.note(f"error: {_sentence(error)}", "red")
+        raise typer.Exit(_WRONG_USAGE if isinstance(error, WrongUsage) else 1) from None
 
 
 def _sentence(error: Exception) -> str:
@@ -75,39 +107,31 @@ def _sentence(error: Exception) -> str:
 
 
 def _discard_output() -> None:
-    """Whoever read our output has left: what is still buffered must not fail once more at exit."""
+    """Send the rest of standard output nowhere, so that closing it does not fail again when its reader has left."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"sbert {sys.modules['sbert'].__version__}")  # rooms do not import the package's own door
+        print(f"sbert {sys.modules['sbert'].__version__}")  # modules of the package do not import its __init__
         raise typer.Exit
+
+
+app = typer.Typer(cls=_Verbs, no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
 def sbert(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Sentences in, meaning-vectors out, and the search that uses them."""
+    """Turn sentences into embeddings, and search, compare, train and evaluate with them."""
 
 
-for _verb in (
-    encode,
-    similarity,
-    search,
-    pairs,
-    predict,
-    rank,
-    distill,
-    train,
-    evaluate,
-    compare,
-    paper,
-    info,
-    doctor,
-    demo,
-):
-    app.command()(guarded(_verb))
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character that the terminal lacks is escaped instead of failing
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="sbert")

@@ -1,4 +1,4 @@
-"""The options that several verbs share, so that they are spelt and explained once."""
+"""Options and arguments that several subcommands share, each defined and explained once."""
 
 from __future__ import annotations
 
@@ -10,26 +10,86 @@ import typer
 
 from sbert.errors import BadInput, WrongUsage
 
+INTERRUPTED = 130
+"""The exit code that a shell reports for a program that SIGINT ended."""
+
+# Models
+
 ModelName = Annotated[
     str | None,
     typer.Option(
-        "--model", "-m", help="Folder, installed model package or hub name; the embedded model unless named."
+        "--model",
+        "-m",
+        help="Model folder, installed model package or Hugging Face name. Defaults to all-MiniLM-L6-v2.",
     ),
 ]
 ModelArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[MODEL]", help="Folder, installed model package or hub name; else the embedded model."),
+    typer.Argument(
+        metavar="MODEL",
+        help="Model folder, installed model package or Hugging Face name. Defaults to all-MiniLM-L6-v2.",
+    ),
 ]
 AnyModel = Annotated[
-    str, typer.Argument(metavar="MODEL", help="Of any kind: a folder, a run, an installed package or a hub name.")
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="Model of any kind: a folder, a training run, an installed model package or a Hugging Face name.",
+    ),
+]
+ModelA = Annotated[str, typer.Argument(metavar="A", help="First model, of any kind: a folder or a name.")]
+ModelB = Annotated[str, typer.Argument(metavar="B", help="Second model, of any kind: a folder or a name.")]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        "--device", help="Device to run on, such as cpu, cuda or cuda:1. Defaults to a GPU if there is one, else cpu."
+    ),
+]
+
+# Input
+
+TextFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="File of texts: txt, tsv, csv, jsonl (or .gz) or parquet; - is standard input."
+    ),
+]
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text to look for.")]
+Column = Annotated[
+    str | None,
+    typer.Option("--column", help="Field that holds the texts. Defaults to 'text', 'sentence' or the only field."),
 ]
 Columns = Annotated[
-    str | None, typer.Option(help="Fields that hold the texts, such as a,b; their usual names unless named.")
+    str | None,
+    typer.Option("--columns", help="Fields that hold the texts, such as a,b. Defaults to their usual names."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="Input format: txt, tsv, csv, jsonl or parquet. Defaults to that of the suffix."),
+]
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Folder of the test data. Defaults to the variable SBERT_DATA."),
+]
+SuiteName = Annotated[
+    str | None,
+    typer.Option(
+        "--suite",
+        help="sts, korean, nli, senteval, arguments, sections, retrieval, or all of them. Defaults to sts.",
+    ),
+]
+
+# Output
+
+TopK = Annotated[int, typer.Option("-k", min=1, help="Number of texts to show.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+HtmlReport = Annotated[
+    Path | None, typer.Option("--report", metavar="OUT.html", help="Also write the results as an HTML page.")
 ]
 
 
 def names(columns: str | None) -> list[str] | None:
-    """What ``--columns`` names, blanks around the commas or not."""
+    """Split the value of ``--columns`` at its commas."""
     if not columns:
         return None
     named = [name.strip() for name in columns.split(",")]
@@ -38,33 +98,9 @@ def names(columns: str | None) -> list[str] | None:
     return named
 
 
-TextFile = Annotated[str, typer.Argument(metavar="FILE", help="txt, tsv, csv, jsonl (or .gz), parquet; - is stdin.")]
-Column = Annotated[
-    str | None,
-    typer.Option(help="Field that holds the texts; 'text', 'sentence' or the only one unless named."),
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="Format of the input, whatever its suffix: txt, tsv, csv, jsonl, parquet."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
-DataFolder = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", help="Folder of the test data; the variable SBERT_DATA unless named."),
-]
-SuiteName = Annotated[
-    str | None,
-    typer.Option(help="sts (unless named), korean, nli, senteval, arguments, sections, retrieval, or all of them."),
-]
-HtmlReport = Annotated[Path | None, typer.Option("--report", metavar="OUT.html", help="A page with pictures, too.")]
-
-INTERRUPTED = 130
-"""The exit code that a shell reports of a program that SIGINT ended."""
-
-
 def data_folder(named: Path | None) -> Path:
-    """The folder that an option or the environment names."""
+    """Return the folder that ``--data`` or the variable SBERT_DATA names."""
     folder = named or os.environ.get("SBERT_DATA")
     if not folder:
-        raise BadInput("no folder of test data is named: say --data DIR, or set SBERT_DATA")
+        raise BadInput("no folder of test data is named; give --data DIR, or set SBERT_DATA")
     return Path(folder)

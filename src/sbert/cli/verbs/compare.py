@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import AnyModel, Column, DataFolder, HtmlReport, Json, SuiteName, data_folder
+from sbert.cli.options import Column, DataFolder, HtmlReport, Json, ModelA, ModelB, SuiteName, data_folder
 from sbert.cli.verbs.evaluate import measure, number, suite_names
 from sbert.data import texts as files
 from sbert.data import vectors as output
@@ -54,8 +54,8 @@ class Moved(NamedTuple):
 
 
 def compare(
-    first: AnyModel,
-    second: AnyModel,
+    first: ModelA,
+    second: ModelB,
     suite: SuiteName = None,
     texts: Annotated[
         Path | None, typer.Option("--texts", metavar="FILE", help="Texts whose vectors are compared.")

@@ -39,7 +39,9 @@ def distill(
     neighbours: Annotated[int, typer.Option(min=1, help="With how many others a single text is paired.")] = 5,
     json: Json = False,
 ) -> None:
-    """Label texts with a cross-encoder, to train a bi-encoder on them; after a stop the same command goes on.
+    """Label texts with a cross-encoder, so that a bi-encoder can be trained on them.
+
+    After an interruption the same command resumes.
 
     Example: sbert distill runs/cross-stsb sentences.txt -o silver.tsv
     """

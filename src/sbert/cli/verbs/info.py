@@ -1,4 +1,4 @@
-"""``sbert info``: what a model is made of and how it runs here."""
+"""``sbert info``: shows what a model consists of and how it runs on this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def info(
     name: ModelArgument = None,
     json: Json = False,
 ) -> None:
-    """Show what a model is made of and how it runs here."""
+    """Show what a model consists of and how it runs on this machine."""
     from sbert import hub
     from sbert.models.load import load
 

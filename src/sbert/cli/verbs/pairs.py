@@ -1,4 +1,4 @@
-"""``sbert pairs``: the most similar pairs of texts in a file."""
+"""``sbert pairs``: finds the most similar pairs of texts in a file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ from typing import Annotated
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Column, Format, Json, ModelName, TextFile
+from sbert.cli.options import Column, Device, Format, Json, ModelName, TextFile
 from sbert.data import texts as files
+from sbert.models.bi import BiEncoder
+from sbert.search.exact import most_similar_pairs
 from sbert.text import display
 
 
 def pairs(
     source: TextFile,
-    top: Annotated[int, typer.Option(min=1, help="So many pairs.")] = 20,
-    threshold: Annotated[float | None, typer.Option(help="Only pairs with at least this score.")] = None,
+    top: Annotated[int, typer.Option(min=1, help="Number of pairs to show.")] = 20,
+    threshold: Annotated[float | None, typer.Option(help="Lowest score of a pair that is shown.")] = None,
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
-    """Find the pairs of texts nearest in meaning: paraphrases, duplicates."""
+    """Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates."""
     texts = files.read(source, column, kind).texts
-
-    from sbert.models.bi import BiEncoder
-    from sbert.search.exact import most_similar_pairs
-
-    encoder = BiEncoder.from_pretrained(model)
+    encoder = BiEncoder.from_pretrained(model, device=device)
     vectors = encoder.encode(texts, show_progress_bar=True)
     found = most_similar_pairs(vectors, top, threshold, encoder.similarity_fn_name)
     if json:

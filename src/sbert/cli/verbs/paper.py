@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def paper(
-    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="table1 to table7, or all.")] = "all",
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="table1 to table7, or all.")] = "all",
     out: Annotated[Path, typer.Option("-o", metavar="OUT", help="Folder of results and trained models.")] = Path(
         "paper"
     ),

@@ -1,32 +1,38 @@
-"""``sbert rank``: the texts of a file in the order in which a model prefers them."""
+"""``sbert rank``: ranks the texts of a file for a query with a model of any kind."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import os
 
 from sbert.cli import show
-from sbert.cli.options import AnyModel, Column, Format, Json, TextFile
+from sbert.cli.options import AnyModel, Column, Device, Format, Json, Query, TextFile, TopK
 from sbert.data import texts as files
+from sbert.models.load import load
 
 
 def rank(
     model: AnyModel,
-    query: Annotated[str, typer.Argument(help="What to look for.")],
     source: TextFile,
-    k: Annotated[int, typer.Option("-k", min=1, help="So many texts.")] = 10,
+    query: Query,
+    k: TopK = 10,
     column: Column = None,
     kind: Format = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
-    """Order texts by how well they answer a query: by vectors, or reading both together with a cross-encoder.
+    """Rank the texts of a file by how well they answer a query, with a model of any kind.
 
-    Example: sbert rank cross-encoder/ms-marco-MiniLM-L6-v2 "How do I bake bread?" answers.txt -k 3
+    A bi-encoder compares embeddings; a cross-encoder reads the query and each text together.
+
+    Example: sbert rank cross-encoder/ms-marco-MiniLM-L6-v2 answers.txt "How do I bake bread?" -k 3
     """
+    if _is_input(query) and not _is_input(source):
+        show.note(f"warning: {query} was given after the query; the order is sbert rank MODEL FILE QUERY", "yellow")
+        source, query = query, source
     texts = files.read(source, column, kind).texts
-
-    from sbert.models.load import load
-
-    hits = load(model).rank(query, texts, k, show_progress_bar=True)
+    hits = load(model, device=device).rank(query, texts, k, show_progress_bar=True)
     show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)
+
+
+def _is_input(argument: str) -> bool:
+    return argument == "-" or os.path.isfile(argument)

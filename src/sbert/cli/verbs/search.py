@@ -1,32 +1,30 @@
-"""``sbert search``: the texts of a file that are nearest to a query."""
+"""``sbert search``: finds the texts of a file that are nearest to a query."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from sbert.cli import show
-from sbert.cli.options import Column, Format, Json, ModelName, TextFile
+from sbert.cli.options import Column, Device, Format, Json, ModelName, Query, TextFile, TopK
 from sbert.data import texts as files
+from sbert.models.bi import BiEncoder
+from sbert.search.exact import semantic_search
 
 
 def search(
     source: TextFile,
-    query: Annotated[str, typer.Argument(help="What to look for.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="So many hits.")] = 10,
+    query: Query,
+    k: TopK = 10,
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
-    """Find the texts nearest in meaning to a query."""
+    """Find the texts of a file that are nearest in meaning to a query.
+
+    Example: sbert search faq.txt "how do I get my money back" -k 5
+    """
     texts = files.read(source, column, kind).texts
-
-    from sbert.models.bi import BiEncoder
-    from sbert.search.exact import semantic_search
-
-    encoder = BiEncoder.from_pretrained(model)
+    encoder = BiEncoder.from_pretrained(model, device=device)
     corpus = encoder.encode_document(texts, show_progress_bar=True)
     hits = semantic_search(encoder.encode_query(query), corpus, k, encoder.similarity_fn_name)[0]
     show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)

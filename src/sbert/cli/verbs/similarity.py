@@ -24,8 +24,8 @@ _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def similarity(
-    first: Annotated[str, typer.Argument(metavar="A|FILE", help="A text; or alone, a file of texts (- is stdin).")],
-    second: Annotated[str | None, typer.Argument(metavar="[B]", help="Another text.")] = None,
+    first: Annotated[str, typer.Argument(metavar="A", help="A text; or alone, a file of texts (- is stdin).")],
+    second: Annotated[str | None, typer.Argument(metavar="B", help="Another text.")] = None,
     measure: Annotated[
         str | None, typer.Option(help="cosine, dot, euclidean or manhattan; the model's own unless named.")
     ] = None,

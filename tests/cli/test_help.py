@@ -1,0 +1,69 @@
+"""The help and the shell completion of the command and of every verb."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from importlib import import_module
+
+import pytest
+from commandline import process, sbert
+
+from sbert.cli.main import VERBS
+
+
+def completed(*words: str, **environment: str) -> list[str]:
+    """What bash offers for the last of ``words``."""
+    line = " ".join(("sbert", *words))
+    environment |= {"_SBERT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
+    done = process(**environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_the_command_lists_every_verb():
+    shown = " ".join(sbert("--help").stdout.replace("│", " ").split())
+    for verb, line in VERBS.items():
+        assert f" {verb} {line}" in shown
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb(verb):
+    function = getattr(import_module(f"sbert.cli.verbs.{verb}"), verb)
+    paragraph = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+    assert re.split(r"(?<=\.) ", paragraph)[0] == VERBS[verb]
+    shown = sbert(verb, "--help").stdout
+    assert " --help " in shown
+    assert "<bool>" not in shown
+    usage = next(line for line in shown.splitlines() if "Usage:" in line)
+    assert re.fullmatch(rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}| \[[A-Z]+(\.toml)?\])* *", usage)
+
+
+def test_search_and_rank_take_their_arguments_in_one_order():
+    assert "sbert search [OPTIONS] {FILE} {QUERY}" in sbert("search", "--help").stdout
+    assert "sbert rank [OPTIONS] {MODEL} {FILE} {QUERY}" in sbert("rank", "--help").stdout
+
+
+def test_bash_completes_verbs_and_options():
+    assert completed("") == list(VERBS)
+    assert completed("se") == ["search"]
+    assert completed("di") == ["distill"]
+    assert completed("--v") == ["--version"]
+    assert completed("search", "--m") == ["--model"]
+    assert {"--column", "--device", "--format", "--json"} <= set(completed("search", "--"))
+    assert completed("nothing", "--") == []
+
+
+def test_the_completion_script_of_bash_calls_the_command():
+    done = process("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "complete -o default -F _sbert_completion sbert" in done.stdout
+
+
+def test_completion_is_installed_in_the_home_folder(tmp_path):
+    environment = {"HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = process("--install-completion", "bash", **environment)
+    assert done.returncode == 0, done.stderr
+    assert "bash completion installed in" in done.stdout
+    assert ".bash_completions/sbert.sh" in (tmp_path / ".bashrc").read_text(encoding="utf-8")
+    assert "_sbert_completion" in (tmp_path / ".bash_completions" / "sbert.sh").read_text(encoding="utf-8")
