@@ -93,7 +93,7 @@ def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, sa
     assert facts["data"] == [{"name": "the data", "rows": 24, "labels": [], "sha256": columns.fingerprint}]
     assert facts["versions"]["torch"] == metadata.version("torch")
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert "<th>spearman_cosine</th>" in (folder / "run.html").read_text(encoding="utf-8")
+    assert ">spearman_cosine</th>" in (folder / "run.html").read_text(encoding="utf-8")
 
     assert result.model == folder / "model"
     back = BiEncoder.from_pretrained(result.model, self_check=True)

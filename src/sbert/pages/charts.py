@@ -1,133 +1,178 @@
-"""Bars with intervals, points against gold, and histograms, as SVG that stands inside a page. Knows numbers only.
+"""Charts as SVG: bars with intervals, points, histograms, curves, heat maps and maps of points. Knows numbers only.
 
-The pictures are written here, not by matplotlib: they follow light and dark, and a browser has a font for Hangul.
+The charts are written as SVG instead of drawn by matplotlib so that they follow light and dark mode, show values under
+the pointer, and leave the choice of a font for Hangul to the browser.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_WIDTH, _MARGIN, _ROW = 420, 10, 38
-_VALUE_ROOM = 62  # to the right of the bars, where their numbers stand
+from markupsafe import Markup
 
-STYLE = """
-figure { margin: 0; }
-figcaption { font-weight: 600; font-size: .9rem; }
-svg { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
-svg text { fill: var(--ink); font-size: 13px; }
-svg .dim { fill: var(--dim); font-size: 12px; }
-svg .bar { fill: var(--accent); fill-opacity: .75; }
-svg .dots { stroke: var(--accent); stroke-width: 5; stroke-linecap: round; stroke-opacity: .6; }
-svg .other { fill: var(--other); }
-svg .whisker { stroke: var(--ink); stroke-width: 1.5; }
-svg .axis { stroke: var(--line); stroke-width: 1; }
-svg .number { font-variant-numeric: tabular-nums; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); gap: 1.5rem;
-  margin: 1rem 0; }
-"""
+from sbert.pages.records import Bar, Points
+from sbert.pages.render import render
+
+_WIDTH, _ROW = 420, 38
+_VALUE_WIDTH = 62  # of the column of numbers to the right of the bars
+_TOP, _LEFT = 8, 44
+_CELL, _LABEL_WIDTH = 50, 150  # of a heat map
+_MOST_POINTS = 800
+"""Number of points of a line. More would make the page large without being visible."""
 
 
-class Bar(NamedTuple):
-    """One line of a bar chart."""
+class Axis(NamedTuple):
+    """A linear scale from values to coordinates."""
 
-    label: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    other: float | None = None
-    """What somebody else found, drawn as a diamond."""
+    low: float
+    high: float
+    start: float
+    """Coordinate of ``low``."""
+    end: float
+    step: float
+
+    @classmethod
+    def over(cls, values: Iterable[float], start: float, end: float, most: int = 5) -> Axis:
+        """Create an axis with round ends that covers all values, with about ``most`` steps.
+
+        >>> Axis.over([0.3, 17], 0, 100).ticks
+        [0.0, 5.0, 10.0, 15.0, 20.0]
+        """
+        numbers = [value for value in values if math.isfinite(value)] or [0.0]
+        low, high = min(numbers), max(numbers)
+        span = high - low or abs(high) or 1.0
+        power = 10.0 ** math.floor(math.log10(span / most))
+        step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * most >= span * 0.999)
+        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        return cls(first * step, max(last, first + 1) * step, start, end, step)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round values from one end to the other."""
+        count = round((self.high - self.low) / self.step)
+        return [round(self.low + place * self.step, 12) + 0.0 for place in range(count + 1)]
+
+    def at(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
+
+    def written(self, tick: float) -> str:
+        """Return a tick with as many digits as the step needs."""
+        return f"{tick:,.{max(0, -math.floor(math.log10(self.step) + 1e-9))}f}"
 
 
-def figure(value: float) -> str:
-    """Two decimals, or none where there are thousands.
+def bars(
+    name: str, rows: Iterable[Bar], ends: Sequence[float] = (0.0,), other: str = "", difference: bool = False
+) -> Markup:
+    """Draw horizontal bars that start at zero, with a whisker for each interval.
 
-    >>> figure(72.3666), figure(6503.2)
-    ('72.37', '6,503')
+    Args:
+        name: The caption.
+        rows: The bars. One whose value is not a number is left out.
+        ends: Values that the axis covers in any case: (0, 100) for scores.
+        other: What the diamonds are.
+        difference: Whether the values are differences and are shown with a sign.
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{round(value, 2) + 0.0:.2f}"
-
-
-def bars(name: str, rows: Sequence[Bar], other: str = "") -> str:
-    """Horizontal bars from 0, longest possible, with whiskers for intervals; what is not a number has no bar."""
     rows = [row for row in rows if not math.isnan(row.value)]
-    ends = [end for row in rows for end in row[1:] if isinstance(end, float)]
-    low, high = min([0.0, *ends]), max([0.0, *ends])
-    scale = (_WIDTH - _VALUE_ROOM) / ((high - low) or 1.0)
-    parts = [part for place, row in enumerate(rows) for part in _row(row, place * _ROW, low, scale, other)]
-    return picture(name, len(rows) * _ROW, parts)
-
-
-def _row(row: Bar, top: int, low: float, scale: float, other: str) -> Iterable[str]:
-    def x(value: float) -> float:
-        return (value - low) * scale
-
-    start, end = sorted((x(0.0), x(row.value)))
-    middle = top + 25
-    title = f"{row.label}: {figure(row.value)}"
-    if row.low is not None and row.high is not None:
-        title += f", 95 % between {figure(row.low)} and {figure(row.high)}"
-    if row.other is not None:
-        title += f"; {other} {figure(row.other)}"
-    yield f"<g><title>{escape(title)}</title>"
-    yield f'<text x="0" y="{top + 14}">{escape(row.label)}</text>'
-    yield f'<rect class="bar" x="{start:.1f}" y="{middle - 6}" width="{max(end - start, 1):.1f}" height="12" rx="2"/>'
-    if row.low is not None and row.high is not None:
-        left, right = x(row.low), x(row.high)
-        lines = f"M{left:.1f} {middle}H{right:.1f}M{left:.1f} {middle - 4}v8M{right:.1f} {middle - 4}v8"
-        yield f'<path class="whisker" d="{lines}"/>'
-    if row.other is not None:
-        yield f'<path class="other" d="M{x(row.other):.1f} {middle - 7}l6 7l-6 7l-6 -7z"/>'
-    yield f'<text class="number" x="{_WIDTH}" y="{middle + 5}" text-anchor="end">{figure(row.value)}</text></g>'
-
-
-def scatter(name: str, points: Sequence[tuple[float, float]], across: str = "gold", up: str = "model") -> str:
-    """(gold, predicted) points, each axis from its least to its greatest value."""
-    height, bottom = 260, 235
-    xs, ys = zip(*points, strict=True)
-    place_x, place_y = _axis(xs, 30, _WIDTH - _MARGIN), _axis(ys, bottom - _MARGIN, _MARGIN)
-    frame = f'<path class="axis" fill="none" d="M20 0V{bottom}H{_WIDTH}"/>'
-    # One path for all: lines of no length with round ends are dots, at a fifth of the bytes.
-    spots = "".join(f"M{place_x(x):.0f} {place_y(y):.0f}h0" for x, y in points)
-    names = [
-        f'<text class="dim" x="20" y="{height - 6}">{escape(across)} {min(xs):.3g}</text>',
-        f'<text class="dim" x="{_WIDTH}" y="{height - 6}" text-anchor="end">{max(xs):.3g}</text>',
-        f'<text class="dim" transform="translate(14 {bottom}) rotate(-90)">{escape(up)} {min(ys):.3g}</text>',
-        f'<text class="dim" transform="translate(14 4) rotate(-90)" text-anchor="end">{max(ys):.3g}</text>',
-    ]
-    return picture(name, height, [frame, f'<path class="dots" d="{spots}"/>', *names])
-
-
-def histogram(name: str, counts: Sequence[int], low: float, high: float) -> str:
-    """Upright bars of equal width between two values."""
-    height, bottom = 180, 155
-    width, most = _WIDTH / len(counts), max(counts) or 1
-    step = (high - low) / len(counts)
-    parts = []
-    for place, count in enumerate(counts):
-        tall = count / most * (bottom - _MARGIN)
-        where = f"{low + place * step:.3f} to {low + (place + 1) * step:.3f}: {count:,}"
-        box = f'x="{place * width + 1:.1f}" y="{bottom - tall:.1f}" width="{width - 2:.1f}" height="{tall:.1f}"'
-        parts.append(f'<rect class="bar" {box}><title>{where}</title></rect>')
-    parts.append(f'<path class="axis" d="M0 {bottom}H{_WIDTH}"/>')
-    parts.append(f'<text class="dim" x="0" y="{height - 6}">{low:.3g}</text>')
-    parts.append(f'<text class="dim" x="{_WIDTH}" y="{height - 6}" text-anchor="end">{high:.3g}</text>')
-    return picture(name, height, parts)
-
-
-def _axis(values: Sequence[float], start: float, end: float) -> Callable[[float], float]:
-    """From a value to its place between ``start``, of the least, and ``end``."""
-    least, span = min(values), (max(values) - min(values)) or 1.0
-    return lambda value: start + (value - least) / span * (end - start)
-
-
-def picture(name: str, height: float, parts: Iterable[str]) -> str:
-    """A figure with its caption."""
-    inside = "\n".join(parts)
-    label = escape(name, quote=True)
-    return (
-        f"<figure><figcaption>{escape(name)}</figcaption>"
-        f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img" aria-label="{label}">\n{inside}\n</svg></figure>'
+    values = [value for row in rows for value in row[1:] if isinstance(value, (int, float))]
+    return render(
+        "charts/bars.svg",
+        name=name,
+        width=_WIDTH,
+        height=len(rows) * _ROW + 20,
+        axis=Axis.over([0.0, *ends, *values], _TOP, _WIDTH - _VALUE_WIDTH),
+        rows=rows,
+        row_height=_ROW,
+        other=other,
+        is_difference=difference,
     )
+
+
+def scatter(name: str, points: Points, across: str = "gold", up: str = "model") -> Markup:
+    """Draw (gold, predicted) points."""
+    x, y = _axes(points, height=260)
+    return render(
+        "charts/scatter.svg", name=name, width=_WIDTH, height=260, x=x, y=y, points=points, across=across, up=up
+    )
+
+
+def histogram(name: str, counts: Sequence[int], low: float, high: float) -> Markup:
+    """Draw the counts of bins of equal width between two values."""
+    edges = [low + (high - low) * place / len(counts) for place in range(len(counts) + 1)]
+    x, y = _axes([(low, 0), (high, max(counts))], height=180)
+    bins = list(zip(edges, edges[1:], counts, strict=False))
+    return render("charts/histogram.svg", name=name, width=_WIDTH, height=180, x=x, y=y, bins=bins)
+
+
+def line(name: str, points: Points, smooth: Points = (), across: str = "step") -> Markup:
+    """Draw a curve, faint where a smoothed one is given to lie over it; else with a mark on every point."""
+    x, y = _axes([*points, *smooth], height=220)
+    lines = [("faint" if smooth else "curve", _thinned(points)), ("curve", _thinned(smooth))]
+    marks = [] if smooth else _thinned(points)
+    return render(
+        "charts/line.svg", name=name, width=_WIDTH, height=220, x=x, y=y, lines=lines, marks=marks, across=across
+    )
+
+
+def heat_map(name: str, labels: Sequence[str], values: Sequence[Sequence[float]], full: float) -> Markup:
+    """Draw a square matrix of values; ``full`` is the value from which the colour is at its strongest."""
+    side = _LABEL_WIDTH + _CELL * len(labels)
+    places = [_LABEL_WIDTH + _CELL * place for place in range(len(labels))]
+    shades = [[min(max(value / full, 0.0), 1.0) for value in row] for row in values]
+    return render(
+        "charts/heat.svg",
+        kind="heat",
+        name=name,
+        width=side,
+        height=side,
+        labels=list(zip(places, labels, strict=True)),
+        rows=[
+            (place, label, list(zip(places, labels, row, shade, strict=True)))
+            for place, label, row, shade in zip(places, labels, values, shades, strict=True)
+        ],
+        margin=_LABEL_WIDTH,
+        cell=_CELL,
+    )
+
+
+def point_map(name: str, points: Points, titles: Sequence[str], groups: Sequence[int], names: Sequence[str]) -> Markup:
+    """Draw points in the plane, each in the colour of its group and with its title under the pointer.
+
+    Args:
+        name: The caption.
+        points: (N, 2) coordinates in any unit.
+        titles: N texts.
+        groups: N numbers of groups.
+        names: The name of each group, written at the group's median.
+    """
+    xs, ys = zip(*points, strict=True)
+    width, margin = 1000, 20
+    scale = (width - 2 * margin) / ((max(xs) - min(xs)) or 1.0)
+    spots = [(round((x - min(xs)) * scale) + margin, round((y - min(ys)) * scale) + margin) for x, y in points]
+    height = max(y for _, y in spots) + margin
+    members = [[spot for spot, group in zip(spots, groups, strict=True) if group == one] for one in range(len(names))]
+    labels = [(*_label_place(own, title), title) for own, title in zip(members, names, strict=True)]
+    dots = list(zip(spots, groups, titles, strict=True))
+    return render("charts/map.svg", kind="map", name=name, width=width, height=height, dots=dots, labels=labels)
+
+
+def _label_place(spots: Sequence[tuple[int, int]], label: str) -> tuple[int, int]:
+    """Return the median of some points, or a place above them if the label would hide them."""
+    xs, ys = (sorted(side) for side in zip(*spots, strict=True))
+    narrow = xs[-1] - xs[0] < 12 * len(label)
+    return xs[len(xs) // 2], ys[0] - 10 if narrow else ys[len(ys) // 2]
+
+
+def _axes(points: Points, height: int) -> tuple[Axis, Axis]:
+    """Return the horizontal and the vertical axis of a chart of points."""
+    x = Axis.over((x for x, _ in points), _LEFT, _WIDTH - 12)
+    return x, Axis.over((y for _, y in points), height - 34, _TOP)
+
+
+def _thinned(points: Points) -> list[tuple[float, float]]:
+    """Return every n-th point and the last one."""
+    finite = [point for point in points if math.isfinite(point[1])]
+    step = math.ceil(len(finite) / _MOST_POINTS) or 1
+    return [*finite[::step], *(finite[-1:] if (len(finite) - 1) % step else ())]

@@ -6,10 +6,11 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from sbert.pages import charts, sheet
+from sbert.pages import reports
+from sbert.pages.records import Bar, PaperTable, Plot
 from sbert.paper.ledger import Cell
+from sbert.text.display import figure, signed
 
 TITLES = {
     "table1": "Table 1: sentence pairs, never trained on (Spearman)",
@@ -60,16 +61,6 @@ def difference(cell: Cell) -> float | None:
     return None if cell.paper is None else cell.value - cell.paper
 
 
-def signed(value: float) -> str:
-    """A difference with its sign.
-
-    >>> signed(1.5), signed(-0.001), signed(-2000.0)
-    ('+1.50', '0.00', '-2,000')
-    """
-    written = charts.figure(value)
-    return f"+{written}" if value > 0 and written != "0.00" else written
-
-
 def as_csv(cells: Iterable[Cell]) -> str:
     """One line a cell, numbers whole."""
     file = io.StringIO()
@@ -102,8 +93,8 @@ def _plain(text: str) -> str:
 def _words(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    own = charts.figure(cell.value)
-    return own if cell.paper is None else f"{own} ({charts.figure(cell.paper)}, {signed(cell.value - cell.paper)})"
+    own = figure(cell.value)
+    return own if cell.paper is None else f"{own} ({figure(cell.paper)}, {signed(cell.value - cell.paper)})"
 
 
 def summary(table: Table) -> str:
@@ -117,7 +108,7 @@ def summary(table: Table) -> str:
     if table.name == "table7":
         return f"{so_far}; ours are of this machine, the paper's of an i7-5820K and a V100."
     mean = sum(gaps) / len(gaps)
-    return f"{so_far}; on average ours lie {charts.figure(abs(mean))} {'above' if mean > 0 else 'below'}."
+    return f"{so_far}; on average ours lie {figure(abs(mean))} {'above' if mean > 0 else 'below'}."
 
 
 def what_differs(table: Table) -> list[str]:
@@ -145,61 +136,27 @@ def _about(table: Table, places: Sequence[tuple[str, str]]) -> str:
 
 
 def as_page(cells: Sequence[Cell], facts: Sequence[str], missing: Sequence[str]) -> str:
-    """One page that needs nothing but itself: every table, its bars beside the paper's, and its points against gold.
+    """Return a page with every table, its values as bars beside the paper's, and its predictions against gold labels.
 
     Args:
-        cells: finished ones, of any tables.
-        facts: sentences on the run, such as its budget and backbone.
-        missing: what could not be measured, and why.
+        cells: Finished cells, of any tables.
+        facts: Sentences about the run, such as its budget and its backbone.
+        missing: What could not be measured, and why.
     """
-    about = (
-        "In the tables: our number, its 95 % interval where it has one, the paper's in colour, the difference. "
-        "In the pictures: ours are the bars, with whiskers for the intervals; the diamonds are the paper's."
+    return reports.paper([_page_table(table) for table in tables(cells)], facts, missing)
+
+
+def _page_table(table: Table) -> PaperTable:
+    return PaperTable(
+        title=table.title,
+        summary=summary(table),
+        columns=table.columns,
+        rows=[(row, [_bar(table.cells.get((row, column))) for column in table.columns]) for row in table.rows],
+        notes=what_differs(table),
+        plots=[Plot(f"{cell.row}, {cell.column}", cell.scatter) for cell in table.cells.values() if cell.scatter],
+        ends=(0.0,) if table.name == "table7" else (0.0, 100.0),
     )
-    parts = [sheet.paragraph(text) for text in (*facts, about)]
-    if missing:
-        parts += ["<h2>Not measured</h2>", sheet.bullets(missing)]
-    for table in tables(cells):
-        parts += _section(table)
-    return sheet.page("The tables of Sentence-BERT, measured here", parts)
 
 
-def _section(table: Table) -> list[str]:
-    rows = [[escape(row), *(_cell(table.cells.get((row, column))) for column in table.columns)] for row in table.rows]
-    differs = what_differs(table)
-    return [
-        f"<h2>{escape(table.title)}</h2>",
-        sheet.paragraph(summary(table)),
-        sheet.table(["", *table.columns], rows, numbers=len(table.columns)),
-        *(["<h3>What differs from the paper</h3>", sheet.bullets(differs)] if differs else ()),
-        sheet.grid(_bars(table, column) for column in table.columns),
-        *_points(table),
-    ]
-
-
-def _cell(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    between = ""
-    if cell.low is not None and cell.high is not None:
-        between = f"<small>{charts.figure(cell.low)} to {charts.figure(cell.high)}</small>"
-    gap = difference(cell)
-    beside = ""
-    if cell.paper is not None and gap is not None:
-        beside = f'<small class="other">{charts.figure(cell.paper)}</small><small>{signed(gap)}</small>'
-    return f"{charts.figure(cell.value)}{between}{beside}"
-
-
-def _bars(table: Table, column: str) -> str:
-    own = [cell for row in table.rows if (cell := table.cells.get((row, column)))]
-    rows = [charts.Bar(cell.row, cell.value, cell.low, cell.high, cell.paper) for cell in own]
-    return charts.bars(column, rows, "the paper")
-
-
-def _points(table: Table) -> list[str]:
-    plots = [
-        charts.scatter(f"{cell.row}, {cell.column}", cell.scatter) for cell in table.cells.values() if cell.scatter
-    ]
-    if not plots:
-        return []
-    return [f"<details><summary>Scores against gold, {len(plots)} plots</summary>{sheet.grid(plots)}</details>"]
+def _bar(cell: Cell | None) -> Bar | None:
+    return None if cell is None else Bar(cell.row, cell.value, cell.low, cell.high, cell.paper)

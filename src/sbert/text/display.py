@@ -10,6 +10,25 @@ def number(value: float, decimals: int = 2) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
+def figure(value: float) -> str:
+    """Return a score with two decimals, or a number in the thousands with none.
+
+    >>> figure(72.3666), figure(6503.2)
+    ('72.37', '6,503')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else number(value)
+
+
+def signed(difference: float) -> str:
+    """Return a difference of two scores with its sign.
+
+    >>> signed(1.5), signed(-0.001), signed(-2000.0)
+    ('+1.50', '0.00', '-2,000')
+    """
+    written = figure(difference)
+    return f"+{written}" if difference > 0 and written != "0.00" else written
+
+
 def duration(seconds: float) -> str:
     """As people say it.
 

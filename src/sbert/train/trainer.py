@@ -23,7 +23,7 @@ from torch import nn
 from sbert import hub
 from sbert.data import Columns, Cursor
 from sbert.disk.drafts import sweep
-from sbert.disk.files import write_json
+from sbert.disk.files import write_bytes, write_json
 from sbert.disk.ledger import Ledger
 from sbert.disk.lock import locked
 from sbert.disk.machine import core_count
@@ -31,7 +31,8 @@ from sbert.disk.progress import Progress
 from sbert.errors import CannotResume, Diverged
 from sbert.evaluate import primary_metric
 from sbert.losses import Loss
-from sbert.pages.training import draw
+from sbert.pages import training
+from sbert.pages.records import Run
 from sbert.train import checkpoint, facts
 from sbert.train.callbacks import Callback, Event, EventKind
 from sbert.train.config import TrainConfig
@@ -284,3 +285,11 @@ def _step(record: Mapping[str, Any]) -> float:
     """The step of a line of metrics.jsonl; infinite if a damaged line has none."""
     step = record.get("step")
     return step if isinstance(step, int) else math.inf
+
+
+def draw(folder: Path, metrics: list[dict[str, Any]], facts: dict[str, Any]) -> None:
+    """Write the page of the run and the picture of its curve."""
+    data = [(data["name"], data["rows"]) for data in facts["data"]]
+    run = Run(folder.name, facts["steps"], data, facts["config"], metrics)
+    write_bytes(folder / "curve.png", training.picture(metrics))
+    write_bytes(folder / "run.html", training.page(run).encode())

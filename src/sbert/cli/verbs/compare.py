@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -248,34 +247,21 @@ def _drift_as_json(moved: Moved) -> dict[str, Any]:
 
 
 def _page(first: str, second: str, lines: list[Line], missing: list[Missing], moved: Moved | None) -> str:
-    from sbert.pages import charts, sheet
+    from sbert.pages import reports
+    from sbert.pages.records import Bar, Drift, Table
 
-    parts = [sheet.paragraph(f"A is {first}, B is {second}.")]
-    if lines:
-        bars = [
-            charts.Bar(
-                f"{line.first.task}, {_key(line.first)[1]}: {line.verdict}",
-                line.first.value - line.second.value,
-                *(() if line.comparison is None else line.comparison[1:3]),
-            )
-            for line in lines
-        ]
-        rows = [[escape(cell) for cell in _row(line)] for line in lines]
-        parts += [
-            "<h2>Scores</h2>",
-            sheet.paragraph("Times 100. Both models were drawn on the same items a thousand times; p is two-sided."),
-            sheet.table(_HEADINGS, rows, numbers=5),
-            charts.bars("A minus B", bars),
-        ]
-    if missing:
-        parts += ["<h2>Not measured</h2>", sheet.bullets(f"{task}: {reason}" for task, reason in missing)]
+    differences = [
+        Bar(
+            f"{line.first.task}, {_key(line.first)[1]}: {line.verdict}",
+            line.first.value - line.second.value,
+            *(() if line.comparison is None else line.comparison[1:3]),
+        )
+        for line in lines
+    ]
+    drift = None
     if moved is not None:
-        parts += ["<h2>Vectors</h2>", *map(sheet.paragraph, _sentences(moved))]
-        if moved.drift.cosines is not None:
-            parts.append(charts.histogram("Cosine of a text's two vectors", *moved.drift.histogram()))
-        if rows := [[row, cosine, changed, escape(text)] for row, cosine, changed, text in _worst(moved)]:
-            parts += [
-                "<h3>The texts that moved furthest</h3>",
-                sheet.table(["row", "cosine", "neighbours changed", "text"], rows, numbers=2),
-            ]
-    return sheet.page(f"{first} and {second}: what differs", parts)
+        histogram = None if moved.drift.cosines is None else moved.drift.histogram()
+        headings = ["row", "cosine", "neighbours changed", "text"]
+        drift = Drift(_sentences(moved), histogram, Table(headings, _worst(moved), "rrrl"))
+    scores = Table(_HEADINGS, [_row(line) for line in lines], "lrrrrrl")
+    return reports.comparison(first, second, scores, differences, missing, drift)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from sbert.evaluate.metrics.significance import Interval
     from sbert.evaluate.suites.report import Report, Score
     from sbert.evaluate.suites.task import Aggregation
+    from sbert.pages.records import Suite
 
     Intervals = dict[Score, Interval | None]
 
@@ -96,16 +96,7 @@ def _intervals(reports: list[Report]) -> Intervals:
 
 def _print(report: Report, intervals: Intervals) -> None:
     if report.scores:
-        rows = [
-            [
-                score.task,
-                display.number(score.value),
-                _between(intervals[score]),
-                f"{score.items:,}",
-                _measure(score),
-            ]
-            for score in report.scores
-        ]
+        rows = _rows(report, intervals)
         if len({score.task for score in report.scores}) > 1:
             rows.append(
                 ["average", display.number(report.average), "", "", f"of {report.averaged}, each by its first score"]
@@ -113,6 +104,19 @@ def _print(report: Report, intervals: Intervals) -> None:
         show.table([report.suite, "score", "95 %", "items", "measure"], rows)
     for task, reason in report.missing:
         show.note(f"missing  {task}: {reason}")
+
+
+def _rows(report: Report, intervals: Intervals) -> list[list[str]]:
+    return [
+        [
+            score.task,
+            display.number(score.value),
+            _between(intervals[score]),
+            f"{score.items:,}",
+            _measure(score),
+        ]
+        for score in report.scores
+    ]
 
 
 def _between(interval: Interval | None) -> str:
@@ -144,42 +148,21 @@ def number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _page(model: str, reports: list[Report], intervals: Intervals) -> str:
-    from sbert.pages import sheet
+def _page(model: str, found: list[Report], intervals: Intervals) -> str:
+    from sbert.pages import reports
 
-    about = "Scores are times 100. The whiskers hold the score in 95 % of all test sets of this size (bootstrap)."
-    parts = [sheet.paragraph(about)]
-    for report in reports:
-        parts += [f"<h2>{escape(report.suite)}</h2>", *_section(report, intervals)]
-    return sheet.page(f"{model}: how good, and how sure", parts)
+    return reports.evaluation(model, [_suite(report, intervals) for report in found])
 
 
-def _section(report: Report, intervals: Intervals) -> list[str]:
-    from sbert.pages import charts, sheet
+def _suite(report: Report, intervals: Intervals) -> Suite:
+    from sbert.pages.records import Bar, Plot, Suite, Table
 
-    parts = []
-    if report.scores:
-        bars = [
-            charts.Bar(f"{score.task}, {score.metric}", score.value, *(intervals[score] or ()))
-            for score in report.scores
-        ]
-        rows = [
-            [
-                escape(score.task),
-                display.number(score.value),
-                _between(intervals[score]),
-                f"{score.items:,}",
-                escape(_measure(score)),
-            ]
-            for score in report.scores
-        ]
-        points = [(score.task, score.points()) for score in report.scores]
-        plots = [charts.scatter(f"{task}: people and model", found) for task, found in points if found]
-        parts = [
-            charts.bars(f"average {display.number(report.average)} of {report.averaged}", bars),
-            sheet.table(["task", "score", "95 %", "items", "measure"], rows, numbers=3),
-            sheet.grid(plots),
-        ]
-    if report.missing:
-        parts += ["<h3>Not measured</h3>", sheet.bullets(f"{task}: {reason}" for task, reason in report.missing)]
-    return parts
+    plots = [Plot(f"{score.task}: gold labels and model", score.points()) for score in report.scores]
+    return Suite(
+        name=report.suite,
+        average=f"{display.number(report.average)} of {report.averaged}",
+        bars=[Bar(f"{score.task}, {score.metric}", score.value, *(intervals[score] or ())) for score in report.scores],
+        table=Table(["task", "score", "95 %", "items", "measure"], _rows(report, intervals), "lrrrl"),
+        plots=[plot for plot in plots if plot.points],
+        missing=report.missing,
+    )

@@ -12,6 +12,7 @@ from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, DataFolder, Json, data_folder
 from sbert.data import vectors as output
 from sbert.errors import BadInput, check_value
+from sbert.text import display
 
 if TYPE_CHECKING:
     from sbert.paper.ledger import Cell, Cells
@@ -115,20 +116,15 @@ def _print(cells: list[Cell]) -> None:
 
 def _row(table: Table, row: str) -> list[str]:
     """Ours, and below it the paper's and the difference where the paper has any of the row."""
-    from sbert.pages.charts import figure
-
     own = [table.cells.get((row, column)) for column in table.columns]
     if all(cell is None or cell.paper is None for cell in own):
-        return [*("" if cell is None else figure(cell.value) for cell in own), row]
+        return [*("" if cell is None else display.figure(cell.value) for cell in own), row]
     return [*(_lines(cell) for cell in own), f"{row}\n  the paper\n  difference"]
 
 
 def _lines(cell: Cell | None) -> str:
-    from sbert.pages.charts import figure
-    from sbert.paper.report import signed
-
     if cell is None:
         return ""
     if cell.paper is None:
-        return figure(cell.value)
-    return f"{figure(cell.value)}\n{figure(cell.paper)}\n{signed(cell.value - cell.paper)}"
+        return display.figure(cell.value)
+    return f"{display.figure(cell.value)}\n{display.figure(cell.paper)}\n{display.signed(cell.value - cell.paper)}"

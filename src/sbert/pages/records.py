@@ -1,0 +1,90 @@
+"""The plain records that other rooms hand over to the pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+Points = Sequence[tuple[float, float]]
+Metrics = Sequence[Mapping[str, float]]
+"""Records with a "step"; those of a training step have a "loss", those of an evaluation have scores."""
+
+
+class Table(NamedTuple):
+    """A table of texts."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    """Cells may hold several lines."""
+    align: str
+    """One letter per column: "l" for text, "r" for numbers."""
+
+
+class Bar(NamedTuple):
+    """One row of a bar chart."""
+
+    label: str
+    value: float
+    low: float | None = None
+    """Lower end of the 95 % confidence interval."""
+    high: float | None = None
+    other: float | None = None
+    """A published value to compare with, drawn as a diamond."""
+
+
+class Plot(NamedTuple):
+    """Predictions against gold labels."""
+
+    name: str
+    points: Points
+    """(gold, predicted)."""
+
+
+class Suite(NamedTuple):
+    """The scores of one model on one suite."""
+
+    name: str
+    average: str
+    """The mean score and the number of tasks in it, such as "71.50 of 3 of 5 tasks"."""
+    bars: Sequence[Bar]
+    table: Table
+    plots: Sequence[Plot]
+    missing: Sequence[tuple[str, str]]
+    """Tasks and the reasons why they were not measured."""
+
+
+class Drift(NamedTuple):
+    """How far the vectors of the same texts differ between two models."""
+
+    sentences: Sequence[str]
+    histogram: tuple[Sequence[int], float, float] | None
+    """Counts of cosines, and the least and the greatest cosine; None where the models have different dimensions."""
+    moved: Table
+    """The texts that moved furthest."""
+
+
+class PaperTable(NamedTuple):
+    """One table of the paper, measured again."""
+
+    title: str
+    summary: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[Bar | None]]]
+    """The name of each row and its cells; the published value of a cell is its ``other``."""
+    notes: Sequence[str]
+    """What differs from the paper."""
+    plots: Sequence[Plot]
+    ends: tuple[float, ...] = (0.0, 100.0)
+    """Values that every axis covers."""
+
+
+class Run(NamedTuple):
+    """A training run, finished or not."""
+
+    name: str
+    steps: int
+    """Number of steps of the whole run."""
+    data: Sequence[tuple[str, int]]
+    """The name and the number of rows of each data set."""
+    settings: Mapping[str, Any]
+    metrics: Metrics

@@ -1,0 +1,56 @@
+"""The pages of ``sbert evaluate``, ``sbert compare`` and ``sbert paper``. Knows names, texts and numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sbert.pages import charts
+from sbert.pages.records import Bar, Drift, PaperTable, Suite, Table
+from sbert.pages.render import render
+
+
+def evaluation(model: str, suites: Sequence[Suite]) -> str:
+    """Return the page of ``sbert evaluate``."""
+    plots = [[charts.scatter(*plot) for plot in suite.plots] for suite in suites]
+    return render("evaluation.html", title=f"Evaluation of {model}", suites=suites, plots=plots, charts=charts)
+
+
+def comparison(
+    first: str,
+    second: str,
+    scores: Table,
+    differences: Sequence[Bar],
+    missing: Sequence[tuple[str, str]],
+    drift: Drift | None,
+) -> str:
+    """Return the page of ``sbert compare``; a difference is the first model's score minus the second's."""
+    return render(
+        "comparison.html",
+        title=f"{first} compared with {second}",
+        first=first,
+        second=second,
+        scores=scores,
+        differences=differences,
+        missing=missing,
+        drift=drift,
+        charts=charts,
+    )
+
+
+def paper(tables: Sequence[PaperTable], facts: Sequence[str], missing: Sequence[str]) -> str:
+    """Return the page of ``sbert paper``.
+
+    Args:
+        tables: The tables with at least one finished cell.
+        facts: Sentences about the run, such as its budget and its backbone.
+        missing: What could not be measured, and why.
+    """
+    columns = [[_column(table, place) for place in range(len(table.columns))] for table in tables]
+    plots = [[charts.scatter(*plot) for plot in table.plots] for table in tables]
+    title = "The tables of Sentence-BERT, measured again"
+    return render("paper.html", title=title, tables=tables, facts=facts, missing=missing, columns=columns, plots=plots)
+
+
+def _column(table: PaperTable, place: int) -> str:
+    cells = [bars[place] for _, bars in table.rows]
+    return charts.bars(table.columns[place], [bar for bar in cells if bar is not None], table.ends, "the paper")

@@ -1,0 +1,72 @@
+"""A picture of the curve that shows the figures, and a page of the run that needs no other file."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.image import imread
+
+from sbert.pages.records import Run
+from sbert.pages.training import page, picture, smoothed
+
+METRICS = [
+    *({"step": step, "loss": 1 / step, "tokens": 10, "rows_per_second": 5.0} for step in range(1, 21)),
+    {"step": 10, "spearman": 71.25, "pearson": 70.0},
+    {"step": 20, "spearman": 73.5, "pearson": 72.0, "accuracy": 50.0},
+]
+RUN = Run(
+    name="한국어 <실험> & 둘",
+    steps=12345,
+    data=[("KorNLI <훈련> & 검증", 942854)],
+    settings={"output_dir": "runs/한국어 <실험>", "freeze": ["<b>"], "epochs": 1},
+    metrics=METRICS,
+)
+
+
+@pytest.mark.parametrize("metrics", [METRICS, METRICS[:20], METRICS[20:], []])
+def test_the_picture_is_one(metrics):
+    pixels = imread(io.BytesIO(picture(metrics)))
+    assert pixels.shape[:2] == (468, 1040)
+    assert np.ptp(pixels[..., :3]) > 0.5  # something is drawn
+
+
+def test_the_picture_shows_the_figures():
+    assert picture(METRICS) == picture(METRICS)
+    assert picture(METRICS) != picture(METRICS[:-1])
+
+
+def test_the_page_needs_nothing_else(reader):
+    found = reader(page(RUN))
+    assert found.texts["title"][0] == "한국어 <실험> & 둘"
+    assert "12,345 steps over KorNLI <훈련> & 검증 (942,854 rows)." in found.texts["p"]
+    assert found.texts["figcaption"] == ["Training loss", "spearman"]
+    assert (found.count("faint"), found.count("curve"), found.count("mark")) == (1, 2, 2)
+    cells = found.texts["td"]
+    assert found.texts["th"] == ["step", "spearman", "pearson", "accuracy", "setting", "value"]
+    assert cells[:8] == ["10", "71.25", "70", "", "20", "73.5", "72", "50"]
+    assert cells[8:] == ["output_dir", '"runs/한국어 <실험>"', "freeze", '["<b>"]', "epochs", "1"]
+
+
+@pytest.mark.parametrize("metrics", [METRICS[:20], METRICS[20:], []])
+def test_a_page_without_losses_or_scores(metrics, reader):
+    assert len(reader(page(RUN._replace(metrics=metrics))).texts.get("figure", [])) == bool(metrics)
+
+
+def test_a_wide_table_scrolls_instead_of_being_cut(reader):
+    scores = {f"score_{number}": 1.0 for number in range(30)}
+    html = page(RUN._replace(metrics=[{"step": 1, **scores}]))
+    assert reader(html).count("wide") == 2  # the scores and the settings
+    assert ".wide { overflow-x: auto;" in html
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30))
+def test_smoothing_stays_within_what_it_smooths(values):
+    means = [mean for _, mean in smoothed(list(enumerate(values)))]
+    assert len(means) == len(values)
+    assert means[0] == pytest.approx(values[0], abs=1e-6)
+    for end, mean in enumerate(means, 1):
+        assert min(values[:end]) - 1e-5 <= mean <= max(values[:end]) + 1e-5
