@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
-HEAVY = {"torch", "transformers", "pyarrow", "matplotlib", "sklearn", "scipy", "sentence_transformers"}
+HEAVY = {"numpy", "torch", "transformers", "pyarrow", "matplotlib", "sklearn", "scipy", "sentence_transformers"}
 HELP = """
 import sys
 from sbert.cli.main import main

@@ -1,90 +1,158 @@
-"""Everything the command line says: tables, notes, and the lines on standard error. Knows no files and no model."""
+"""Writes the output of the command line: tables and JSON on standard output, notes on standard error.
+
+Every control character is escaped here, so that no text of a file, model or error can control the terminal.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sbert.text.display import number, one_line, shorten
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
+    from sbert.types import Hit
 
-# Where nobody watches there is no width to keep to; this keeps tables readable in a log.
-_WIDTH_ELSEWHERE = 120
-_LEAST_TEXT = 30
+_WIDTH_ELSEWHERE = 120  # columns of a table where standard output is not a terminal
+_LEAST_TEXT = 30  # columns that the texts of a table keep on a narrow terminal
+_MOST_FIELDS = 40  # columns of a table that the other fields of a hit may take
 
 
-def console(width: int | None = None) -> Console:
-    """Standard output."""
-    from rich.console import Console
+def escaped(text: str) -> str:
+    r"""Escape control characters except tabs and line feeds.
 
-    return Console(width=width or (None if sys.stdout.isatty() else _WIDTH_ELSEWHERE), highlight=False, emoji=False)
+    >>> print(escaped("\x1b[31m빨강\x9b"))
+    \x1b[31m빨강\x9b
+    """
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class Screen(Console):
+    """A rich console that escapes control characters and writes no spaces at the end of a line."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render ``renderable`` with the control characters of its texts escaped."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(escaped(segment.text), segment.style)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print like :meth:`rich.console.Console.print`."""
+        with self.capture() as captured:
+            super().print(*objects, **options)
+        if not self.quiet:
+            self.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
+
+
+def console(width: int | None = None) -> Screen:
+    """Return a console on standard output."""
+    return Screen(width=width or (None if sys.stdout.isatty() else _WIDTH_ELSEWHERE), highlight=False, emoji=False)
+
+
+def line(text: str = "") -> None:
+    """Print a line on standard output."""
+    print(escaped(text))
+
+
+def note(message: str, style: str = "") -> None:
+    """Print a message as one line on standard error."""
+    text = " ".join(part.strip() for part in message.splitlines())
+    Screen(stderr=True, highlight=False, emoji=False).print(text, style=style, markup=False, soft_wrap=True)
 
 
 def as_json(value: object) -> None:
-    """Machine-readable, on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    """Print ``value`` as JSON on standard output."""
+    print(_json_text(value, indent=2))
+
+
+def _json_text(value: object, indent: int | None = None) -> str:
+    """Write JSON with readable letters; ``json`` itself leaves DEL and the C1 control characters as they are."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -> None:
-    """What was written to ``out``; where that is standard output, the rest goes to standard error."""
+    """Report what was written to ``out``, on standard error where ``out`` is standard output."""
     on_stdout = str(out) == "-"
     if in_json and on_stdout:
-        note(json.dumps(facts, ensure_ascii=False))
+        note(_json_text(facts))
     elif in_json:
         as_json({"output": str(out), **facts})
     else:
         note(f"{sentence} -> {'standard output' if on_stdout else out}")
 
 
-def note(message: str, style: str = "") -> None:
-    """One line on standard error."""
-    from rich.console import Console
-
-    line = " ".join(part.strip() for part in message.splitlines())
-    Console(stderr=True, highlight=False, emoji=False).print(line, style=style, markup=False, soft_wrap=True)
-
-
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Numbers to the right and never cut; texts, the last column, cut where the line ends (``--json`` does not)."""
-    from rich.cells import cell_len
-    from rich.table import Table
-    from rich.text import Text
+    """Print a table: numbers are aligned to the right and never cut; the last column is cut at the end of the line."""
+    from sbert.text.display import shorten  # imports numpy, which sbert --help does not need
 
-    screen = console()
+    headings, *rows = ([escaped(cell) for cell in row] for row in (headings, *rows))
     columns = list(zip(headings, *rows, strict=True))
-    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in columns[:-1]]
-    room = max(screen.width - sum(widths) - 2 * len(widths), _LEAST_TEXT)
+    widths = [max(cell_len(part) for cell in column for part in cell.split("\n")) for column in columns[:-1]]
+    taken = sum(widths) + 2 * len(widths)
+    left = max(console().width - taken, _LEAST_TEXT)
     made = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for heading in headings[:-1]:
         made.add_column(heading, justify="right")
     made.add_column(headings[-1])
     for row in rows:
-        texts = [shorten(line, room) for line in row[-1].split("\n")]
+        texts = [shorten(part, left) for part in row[-1].split("\n")]
         made.add_row(*map(Text, row[:-1]), Text("\n".join(texts)))
-    console(sum(widths) + 2 * len(widths) + room).print(made)
+    console(taken + left).print(made)
 
 
-def hits(found: Sequence[tuple[float, int, str]], json: bool) -> None:
-    """Scores, rows and texts, best first, as a table or as JSON."""
-    if json:
-        as_json([{"score": score, "row": row, "text": text} for score, row, text in found])
+def hits(found: Sequence[Hit], fields: Sequence[Mapping[str, Any]], in_json: bool) -> None:
+    """Print hits, best first, as a table or as JSON.
+
+    Args:
+        found: The hits; the id of a hit is the row of its text.
+        fields: The other fields of each hit. JSON has all of them, a table those that are short.
+        in_json: Whether to print JSON.
+    """
+    from sbert.text.display import number, one_line
+
+    if in_json:
+        records = [{"score": hit.score, "row": hit.id, "text": hit.text} for hit in found]
+        as_json([{**hit, "fields": more} if more else hit for hit, more in zip(records, fields, strict=True)])
         return
-    lines = [
-        [str(rank), number(score, 4), str(row), one_line(text)] for rank, (score, row, text) in enumerate(found, 1)
-    ]
-    table(["rank", "score", "row", "text"], lines)
+    columns = {
+        "rank": [str(rank) for rank in range(1, len(found) + 1)],
+        "score": [number(hit.score, 4) for hit in found],
+        "row": [str(hit.id) for hit in found],
+    }
+    texts = [one_line(hit.text or "") for hit in found]
+    more = _short_columns(fields)
+    table([*columns, *more, "text"], list(zip(*columns.values(), *more.values(), texts, strict=True)))
+
+
+def _short_columns(fields: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the fields that fit into a table beside the texts, by name."""
+    from sbert.text.display import one_line
+
+    columns: dict[str, list[str]] = {}
+    left = _MOST_FIELDS
+    for name in dict.fromkeys(name for record in fields for name in record):
+        values = [record.get(name) for record in fields]
+        cells = ["" if value is None else one_line(str(value)) for value in values]
+        width = max(map(cell_len, (name, *cells)))
+        if width <= left:
+            columns[one_line(name)] = cells
+            left -= width + 2
+    return columns
 
 
 class _Notes(logging.Handler):
-    """What the library has to say, each thing once."""
+    """Prints every message of the library once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +171,7 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def library_notes() -> Iterator[None]:
-    """Show the library's log while the block runs."""
+    """Print the library's log on standard error while the block runs."""
     logger = logging.getLogger("sbert")
     handler, level = _Notes(), logger.level
     logger.addHandler(handler)

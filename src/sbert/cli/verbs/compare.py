@@ -156,14 +156,14 @@ _HEADINGS = ("task", "A", "B", "A - B", "95 %", "p", "verdict")
 
 
 def _print(first: str, second: str, lines: list[Line], missing: list[Missing], moved: Moved | None) -> None:
-    print(f"A  {first}\nB  {second}")
+    show.line(f"A  {first}\nB  {second}")
     if lines:
         show.table(_HEADINGS, [_row(line) for line in lines])
     for task, reason in missing:
         show.note(f"missing  {task}: {reason}")
     if moved is not None:
         for sentence in _sentences(moved):
-            print(sentence)
+            show.line(sentence)
         if rows := [[*cells, display.one_line(text)] for *cells, text in _worst(moved)]:
             show.table(["row", "cosine", "changed", "texts that moved furthest"], rows)
 

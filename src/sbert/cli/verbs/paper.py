@@ -109,9 +109,9 @@ def _print(cells: list[Cell]) -> None:
     from sbert.paper import report
 
     for table in report.tables(cells):
-        print(table.title)
+        show.line(table.title)
         show.table([*table.columns, ""], [_row(table, row) for row in table.rows])
-        print(f"{report.summary(table)}\n")
+        show.line(f"{report.summary(table)}\n")
 
 
 def _row(table: Table, row: str) -> list[str]:

@@ -31,7 +31,7 @@ def rank(
         source, query = query, source
     texts = files.read(source, column, kind).texts
     hits = load(model, device=device).rank(query, texts, k, show_progress_bar=True)
-    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)
+    show.hits(hits, [{} for _ in hits], json)
 
 
 def _is_input(argument: str) -> bool:

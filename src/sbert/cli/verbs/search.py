@@ -23,8 +23,8 @@ def search(
 
     Example: sbert search faq.txt "how do I get my money back" -k 5
     """
-    texts = files.read(source, column, kind).texts
+    rows = files.read(source, column, kind)
     encoder = BiEncoder.from_pretrained(model, device=device)
-    corpus = encoder.encode_document(texts, show_progress_bar=True)
+    corpus = encoder.encode_document(rows.texts, show_progress_bar=True)
     hits = semantic_search(encoder.encode_query(query), corpus, k, encoder.similarity_fn_name)[0]
-    show.hits([(hit.score, int(hit.id), texts[int(hit.id)]) for hit in hits], json)
+    show.hits([hit._replace(text=rows.texts[int(hit.id)]) for hit in hits], [{} for _ in hits], json)

@@ -62,7 +62,7 @@ def similarity(
     elif json:
         show.as_json({"measure": encoder.similarity_fn_name, "texts": texts, "scores": scores.tolist()})
     elif second is not None:
-        print(display.number(float(scores[0, 1]), 4))
+        show.line(display.number(float(scores[0, 1]), 4))
     elif plot is None:
         _print_matrix(texts, scores)
 

@@ -213,12 +213,12 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return
     best = "nothing was measured" if metric is None else f"best {metric} {_score(result)}"
-    print(f"{counted(result.steps, 'step')} in {display.duration(result.seconds)}; {best}")
-    print(f"model   {result.model}")
-    print(f"curve   {trainer.folder / 'run.html'}")
+    show.line(f"{counted(result.steps, 'step')} in {display.duration(result.seconds)}; {best}")
+    show.line(f"model   {result.model}")
+    show.line(f"curve   {trainer.folder / 'run.html'}")
     reads_pairs = hasattr(trainer.model, "predict")
     use = f"predict {trainer.folder} pairs.tsv" if reads_pairs else f"similarity -m {trainer.folder} {_EXAMPLE}"
-    print(f"use it  sbert {use}")
+    show.line(f"use it  sbert {use}")
 
 
 def _score(result: Result) -> str:
@@ -243,7 +243,9 @@ def _explain(trainer: Trainer, team: Team, json: bool) -> None:
 
 def _print_data(facts: DataFacts, max_length: int) -> None:
     skipped = f", {facts.skipped:,} more without a gold label left out" if facts.skipped else ""
-    print(f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    show.line(
+        f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}"
+    )
     headings = ("column", "seen as", "tokens", "longest", f"cut at {max_length}", "repeated", "first row")
     rows = [
         (
@@ -257,12 +259,12 @@ def _print_data(facts: DataFacts, max_length: int) -> None:
     ]
     show.table(headings, rows)
     read = "" if facts.unit == "texts" else f"; the model reads pairs, {facts.columns[0].name} with each other column"
-    print(f"(tokens of {f'{facts.sample:,}' if facts.sample < facts.rows else 'all'} rows{read})")
+    show.line(f"(tokens of {f'{facts.sample:,}' if facts.sample < facts.rows else 'all'} rows{read})")
     if facts.label_kind != "none":
-        print(f"label      {_labels(facts)}; first row {facts.first_label}")
+        show.line(f"label      {_labels(facts)}; first row {facts.first_label}")
     if facts.negatives is not None:
-        print(f"negatives  {facts.negatives:,} for each anchor, from its batch")
-    print()
+        show.line(f"negatives  {facts.negatives:,} for each anchor, from its batch")
+    show.line()
 
 
 def _tokens(tokens: TokenFacts | None) -> tuple[str, str, str]:
@@ -279,10 +281,10 @@ def _labels(facts: DataFacts) -> str:
 
 def _print_run(found: Explanation) -> None:
     size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
-    print(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
-    print(f"trained    {found.parameters:,} parameters")
-    print(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
+    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
+    show.line(f"trained    {found.parameters:,} parameters")
+    show.line(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
     seconds = display.duration(found.seconds)
-    print(f"time       about {seconds} for the steps, going by {found.measured_steps} that were tried")
+    show.line(f"time       about {seconds} for the steps, going by {found.measured_steps} that were tried")
     if found.peak_memory is not None:
-        print(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")
+        show.line(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")
