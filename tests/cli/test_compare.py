@@ -10,11 +10,10 @@ import pytest
 from commandline import process
 
 from sbert import BiEncoder
-from sbert.evaluate import compare
+from sbert.evaluate import Similarity, compare
 from sbert.evaluate.drift import drift
 from sbert.evaluate.metrics import spearman
 from sbert.evaluate.suites.sts import ScoredPairs
-from sbert.evaluate.suites.task import similarities
 
 KOREAN = ["한 남자가 기타를 친다", "한 여자가 노래한다", "고양이가 잔다", "비가 온다", "<b>책</b>을 읽는다"]
 ENGLISH = ["A man plays a guitar", "A woman sings", "The cat sleeps", "It rains", "She reads a book"]
@@ -50,7 +49,8 @@ def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
     said = json.loads(done.stdout)
     (score,) = said["scores"]
     tiny = BiEncoder.from_pretrained(model)
-    first, second = (similarities(encoder, pairs.first, pairs.second)[0] for encoder in (bundled, tiny))
+    evaluator = Similarity(pairs.first, pairs.second, pairs.gold)
+    first, second = (evaluator.predictions(encoder) for encoder in (bundled, tiny))
     expected = compare(spearman, first, second, pairs.gold)
     assert score["difference"] == pytest.approx(expected.difference)
     assert (score["low"], score["high"]) == pytest.approx((expected.low, expected.high))

@@ -79,7 +79,7 @@ def test_training_inside_the_folds(parts):
         trained.append(Known(given))
         return trained[-1]
 
-    by_name = {score.metric: score for score in cross_validate("afs", pairs, iter(made), train)}
+    by_name = {score.name: score for score in cross_validate("afs", pairs, iter(made), train)}
     assert [len(model.seen) for model in trained] == [len(fold.train) for fold in made]
     for model, fold in zip(trained, made, strict=True):
         assert model.seen.first == [pairs.first[place] for place in fold.train]
@@ -102,7 +102,7 @@ def test_the_corpus_as_published(tmp_path):
                 first = pairs.first[place] if code != "DP" else f"caf\u00e9, {'abc' * (place % 3)}a"
                 writer.writerow([pairs.gold[place], place, first, pairs.second[place] + "\na b"])
     report = SUITES["arguments"].run(Letters(), tmp_path)
-    assert [(score.task, score.metric, score.items) for score in report.scores] == [
+    assert [(score.task, score.name, score.items) for score in report.scores] == [
         ("afs", "pearson_cosine", 24),
         ("afs", "spearman_cosine", 24),
     ]

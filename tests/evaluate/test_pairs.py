@@ -202,7 +202,7 @@ def test_models_of_the_wrong_kind(fixed, scored):
     three = scored({("비", "눈"): [1, 0, 0], ("눈", "비"): [0, 1, 0]}, ["모순", "함의", "중립"])
     with pytest.raises(BadInput, match="the model gives 3 scores a pair, but one is needed"):
         Similarity(*pairs, [1, 2])(three)
-    with pytest.raises(BadInput, match="a pair has the label '함이', but the model knows 모순, 함의, 중립"):
+    with pytest.raises(BadInput, match="a pair has the label '함이', but the model knows '모순', '함의', '중립'"):
         PairClassification(*pairs, ["함의", "함이"])(three)
     with pytest.raises(BadInput, match="a pair has the label 3, but the model knows 0, 1, 2"):
         PairClassification(*pairs, [3, 0])(three)

@@ -10,8 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-from sbert.errors import BadInput
-from sbert.evaluate.metrics.ranking import accuracy_at, judge, map_at, mrr_at, ndcg_at, precision_at, recall_at
+from sbert.errors import BadInput, BadOption
+from sbert.evaluate.metrics.ranking import (
+    Figure,
+    Judged,
+    accuracy_at,
+    judge,
+    map_at,
+    mrr_at,
+    ndcg_at,
+    precision_at,
+    recall_at,
+    shared_grades,
+)
 
 IDS = "가나다라마바사"
 QUERY = st.tuples(
@@ -61,6 +72,26 @@ def test_ndcg_as_scikit_learn():
         if grades.any():
             judged = judge([np.argsort(-scores).tolist()], [dict(enumerate(grades.tolist()))])
             assert ndcg_at(judged, 10)[0] == pytest.approx(100 * ndcg_score([grades], [scores], k=10))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=15), st.integers(1, 9))
+def test_ndcg_of_equal_scores_as_scikit_learn(items, k):
+    scores, grades = np.array(items, float).T
+    if not grades.any():
+        return
+    judged = Judged(shared_grades(scores, grades)[None], np.sort(grades)[None, ::-1])
+    assert ndcg_at(judged, k)[0] == pytest.approx(100 * ndcg_score([grades], [scores], k=k))
+
+
+def test_figures_by_name():
+    judged = judge([["b", "a"]], [{"a"}])
+    assert Figure.parse("mrr@10").values(judged).tolist() == [50.0]
+    assert Figure.parse("recall@1").values(judged).tolist() == [0.0]
+    with pytest.raises(BadOption, match=r"figure is 'ndgc', but must be one of .*did you mean 'ndcg'"):
+        Figure.parse("ndgc@10")
+    for name in ("ndcg", "ndcg@", "ndcg@0", "ndcg@ten", "ndcg@-1"):
+        with pytest.raises(BadInput, match=f"the figure is '{name}', but must end in the number of places"):
+            Figure.parse(name)
 
 
 def test_by_hand():

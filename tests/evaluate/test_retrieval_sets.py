@@ -10,9 +10,12 @@ from sentence_transformers.sentence_transformer.evaluation import InformationRet
 from sklearn.metrics import ndcg_score
 
 from sbert.errors import BadInput
+from sbert.evaluate import Retrieval
+from sbert.evaluate.metrics.ranking import Figure, judge
 from sbert.evaluate.suites.catalog import SUITES
-from sbert.evaluate.suites.retrieval import Collection, collection_of, ranking_scores, rerank, retrieve
+from sbert.evaluate.suites.retrieval import FIGURES, collection_of, search
 from sbert.evaluate.suites.sources import DataFolder
+from sbert.evaluate.suites.task import Options
 
 DOCUMENTS = {
     "d1": "날개 주위의 공기 흐름",
@@ -46,13 +49,13 @@ class Grades:
         return np.array([float(len(document)) for _, document in pairs])
 
 
-def values(collection: Collection, ranking: dict[str, list[str]]) -> dict[str, float]:
-    return {score.metric: score.value for score in ranking_scores("x", collection, ranking)}
+def values(ranking: list[str], grades: dict[str, float]) -> dict[str, float]:
+    judged = judge([ranking], [grades])
+    return {name: Figure.parse(name).values(judged).item() for name in FIGURES}
 
 
 def test_by_hand():
-    collection = Collection({}, {"q": ""}, {"q": {"a": 3.0, "b": 1.0, "c": 1.0}})
-    found = values(collection, {"q": ["x", "b", "a", "y"]})
+    found = values(["x", "b", "a", "y"], {"a": 3.0, "b": 1.0, "c": 1.0})
     ideal = 3 + 1 / np.log2(3) + 1 / np.log2(4)
     assert found["ndcg@10"] == pytest.approx(100 * (1 / np.log2(3) + 3 / np.log2(4)) / ideal)
     assert found["map@100"] == pytest.approx(100 * (1 / 2 + 2 / 3) / 3)
@@ -61,8 +64,7 @@ def test_by_hand():
 
 
 def test_nothing_found():
-    collection = Collection({}, {"q": ""}, {"q": {"a": 1.0}})
-    assert values(collection, {"q": [f"x{n}" for n in range(10)] + ["a"]}) == {
+    assert values([f"x{n}" for n in range(10)] + ["a"], {"a": 1.0}) == {
         "ndcg@10": 0.0,
         "map@100": pytest.approx(100 / 11),
         "mrr@10": 0.0,
@@ -74,7 +76,7 @@ def test_nothing_found():
 def test_measures_as_others_compute_them(order, relevant):
     grades = {str(document): float(grade) for document, grade in relevant.items()}
     ranking = [str(document) for document in order]
-    found = values(Collection({}, {"q": ""}, {"q": grades}), {"q": ranking})
+    found = values(ranking, grades)
     truth = [[grades.get(str(document), 0.0) for document in range(30)]]
     places = np.argsort(order)
     assert found["ndcg@10"] == pytest.approx(100 * ndcg_score(truth, [-places.astype(float)], k=10))
@@ -86,18 +88,22 @@ def test_measures_as_others_compute_them(order, relevant):
     assert found["recall@100"] == 100.0
 
 
+def evaluator() -> Retrieval:
+    return search(collection_of(DOCUMENTS, QUERIES, JUDGED), Options())
+
+
 def test_retrieve_and_rerank():
     collection = collection_of(DOCUMENTS, QUERIES, JUDGED)
     assert list(collection.queries) == ["q1", "q2"]  # nobody knows an answer to the third
     assert collection.relevant["q1"] == {"d2": 3.0, "d1": 1.0}
-    ranking = retrieve(collection, Words(), k=3)
-    assert ranking["q1"][0] == "d2"
-    assert set(ranking["q2"][:2]) == {"d4", "d5"}
-    again = rerank(collection, ranking, Grades())
-    for query in ranking:
-        assert again[query] == sorted(ranking[query], key=lambda document: -len(DOCUMENTS[document]))
-    with pytest.raises(BadInput, match=r"the re-ranker gave scores of shape \(6, 2\), but needs one score a pair"):
-        rerank(collection, ranking, type("Two", (), {"predict": lambda *_, **__: np.zeros((6, 2))})())
+    ranking = evaluator().search(Words())
+    assert ranking[0][0] == "d2"
+    assert set(ranking[1][:2]) == {"d4", "d5"}
+    again = evaluator().rerank(ranking, Grades())
+    for before, after in zip(ranking, again, strict=True):
+        assert after == sorted(before, key=lambda document: -len(DOCUMENTS[document]))
+    with pytest.raises(BadInput, match="the model gives 2 scores a pair, but one is needed"):
+        evaluator().rerank(ranking, type("Two", (), {"predict": lambda _, pairs, **__: np.zeros((len(pairs), 2))})())
     with pytest.raises(BadInput, match="query 'q1' is judged with document 'd9', but one of them does not exist"):
         collection_of(DOCUMENTS, QUERIES, [("q1", "d9", 1.0)])
 
@@ -110,8 +116,7 @@ def test_prompts_of_queries_and_documents_are_used():
         def encode_document(self, sentences, *, on_truncate="warn"):
             return self.encode(["비행기" if "책" in text else "배" for text in sentences], on_truncate=on_truncate)
 
-    ranking = retrieve(collection_of(DOCUMENTS, QUERIES, JUDGED), Prompted(), k=1)
-    assert ranking == {"q1": ["d3"], "q2": ["d3"]}
+    assert [documents[0] for documents in evaluator().search(Prompted())] == ["d3", "d3"]
 
 
 def tables(folder) -> None:
@@ -141,7 +146,7 @@ def test_both_layouts(tmp_path):
     smart(tmp_path)
     report = SUITES["retrieval"].run(Words(), tmp_path)
     by_task = {
-        task: {score.metric: score.value for score in report.scores if score.task == task}
+        task: {score.name: score.value for score in report.scores if score.task == task}
         for task in ("cranfield", "cisi")
     }
     assert list(by_task["cisi"]) == ["ndcg@10", "map@100", "mrr@10", "recall@100"]
@@ -159,7 +164,7 @@ def test_both_layouts(tmp_path):
 def test_a_reranker_is_reported_beside(tmp_path):
     tables(tmp_path)
     report = SUITES["retrieval"].only("cisi").run(Words(), tmp_path, reranker=Grades())
-    found = {score.metric: score for score in report.scores}
+    found = {score.name: score for score in report.scores}
     assert list(found)[4:] == ["reranked_ndcg@10", "reranked_map@100", "reranked_mrr@10", "reranked_recall@100"]
     assert found["reranked_ndcg@10"].note == "top 100 re-ranked"
     assert found["reranked_ndcg@10"].value < found["ndcg@10"].value

@@ -30,9 +30,9 @@ def test_the_published_set_comes_first(tmp_path):
     own = ["split\tanchor\tpositive\tnegative", "test\ta\ta\tlong", "valid\ta\tlong\ta"]
     (tmp_path / "wikisection_triplets_selfbuilt.tsv").write_text("\n".join(own), encoding="utf-8")
     (score,) = SUITES["sections"].run(Lengths(), tmp_path).scores
-    assert (score.metric, score.items, score.note) == ("euclidean_accuracy", 4, "")
+    assert (score.name, score.items, score.note) == ("euclidean_accuracy", 4, "")
     assert score.value == pytest.approx(Triplets(*zip(*ROWS, strict=True))(Lengths())["euclidean_accuracy"])
-    assert score.predicted.mean() == score.value
+    assert 100 * score.predicted.mean() == score.value
     assert 0 < score.value < 100
     path.unlink()
     (score,) = SUITES["sections"].run(Lengths(), tmp_path).scores

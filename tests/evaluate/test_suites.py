@@ -15,11 +15,12 @@ from scipy.stats import spearmanr
 
 from sbert import CrossEncoder
 from sbert.errors import BadInput, BadOption
-from sbert.evaluate.metrics import spearman
+from sbert.evaluate.evaluators.similarity import aggregate
+from sbert.evaluate.metrics import accuracy, spearman
+from sbert.evaluate.score import Score
 from sbert.evaluate.suites.catalog import SUITES
-from sbert.evaluate.suites.report import Missing, Report, Score
+from sbert.evaluate.suites.report import Missing, Report
 from sbert.evaluate.suites.sources import DataFolder
-from sbert.evaluate.suites.sts import aggregate
 
 # Pairs and scores, in an order that the words in common do not wholly follow.
 PAIRS = [
@@ -98,9 +99,10 @@ def test_by_hand(tmp_path):
     with path.open("a", encoding="utf-8") as file:
         file.write("train\tx\t0\t한 남자가\t한 남자가\n")  # of another split
     score = only("korean", "korsts_test", tmp_path)
-    assert (score.task, score.metric, score.items, score.note) == ("korsts_test", "spearman_cosine", 6, "")
+    assert (score.task, score.name, score.items, score.note) == ("korsts_test", "spearman_cosine", 6, "")
     assert score.value == pytest.approx(by_hand(), abs=1e-4)
     assert 50 < score.value < 99  # neither right nor wrong by construction
+    assert score.metric is spearman
     assert spearman(score.predicted, score.gold) == score.value
     assert str(score).startswith("korsts_test spearman_cosine ")
 
@@ -231,7 +233,7 @@ def test_a_scorer_is_measured_by_its_scores(tmp_path):
     sts_table(tmp_path / "stsb.tsv")
     score = only("sts", "stsb", tmp_path, Overlap())
     scores = Overlap().predict([pair[:2] for pair in PAIRS], on_truncate="ignore")
-    assert score.metric == "spearman"
+    assert score.name == "spearman"
     assert score.value == pytest.approx(100 * spearmanr(scores, [pair[2] for pair in PAIRS]).statistic)
 
 
@@ -252,7 +254,7 @@ def test_labels_go_by_name(tmp_path):
         only("korean", "kornli_dev", tmp_path / "KorNLI", Oracle(answers)),
         only("korean", "kornli_test", tmp_path, Oracle(answers)),
     ):
-        assert (score.metric, score.value, score.items) == ("accuracy", 75.0, 4)
+        assert (score.name, score.value, score.items) == ("accuracy", 75.0, 4)
         assert score.predicted.tolist() == ["entailment", "contradiction", "entailment", "entailment"]
 
 
@@ -282,7 +284,7 @@ def test_a_real_cross_encoder(tmp_path, tiny_classifier):
     assert score.value == pytest.approx(100 * np.mean(right))
     nameless = CrossEncoder.from_pretrained(folder, labels=["a", "b", "c"])
     (missing,) = SUITES["korean"].only("klue_nli_dev").run(nameless, tmp_path).missing
-    assert "the model's labels are ['a', 'b', 'c'], but klue_nli_dev needs entailment" in missing.reason
+    assert "a pair has the label 'contradiction', but the model knows 'a', 'b', 'c';" in missing.reason
 
 
 def test_one_bad_set_does_not_end_the_others(tmp_path):
@@ -297,10 +299,10 @@ def test_one_bad_set_does_not_end_the_others(tmp_path):
 
 def test_points_are_few_and_of_spearman_alone():
     gold = np.arange(1001.0)
-    points = Score("stsb", "spearman", 100.0, 1001, "", gold / 2, gold).points()
+    points = Score.measured("spearman", spearman, gold / 2, gold).points()
     assert 300 < len(points) <= 400
     assert all(predicted == gold / 2 for gold, predicted in points)
-    assert Score("mr", "accuracy", 100.0, 2, "", np.array(["1"]), np.array(["1"])).points() == ()
+    assert Score.measured("accuracy", accuracy, np.array(["1"]), np.array(["1"])).points() == ()
 
 
 def test_refused(tmp_path):

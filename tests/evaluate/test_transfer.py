@@ -12,16 +12,16 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from sbert.errors import BadInput
-from sbert.evaluate.suites.catalog import SUITES
-from sbert.evaluate.suites.sources import DataFolder
-from sbert.evaluate.suites.transfer import (
-    Labelled,
+from sbert.evaluate.evaluators.transfer import (
+    LabelledTexts,
     classify,
     classify_by_folds,
     classify_with_dev,
     features,
     stratified,
 )
+from sbert.evaluate.suites.catalog import SUITES
+from sbert.evaluate.suites.sources import DataFolder
 
 POSITIVE = ["정말", "훌륭한", "최고의", "멋진", "감동적인", "wonderful", "great", "lovely"]
 NEGATIVE = ["지루한", "최악의", "끔찍한", "엉망인", "아쉬운", "awful", "dull", "boring"]
@@ -123,10 +123,10 @@ def test_every_fold_has_every_label():
 
 
 def test_features_of_pairs():
-    rows = Labelled((["비 비", "cat"], ["비", "cat"]), ["0", "1"])
+    rows = LabelledTexts((["비 비", "cat"], ["비", "cat"]), ["0", "1"])
     u, v = (np.array([Words.vector(text) for text in texts]) for texts in rows.texts)
     assert (features(Words(), rows) == np.concatenate([abs(u - v), u * v], axis=1)).all()
-    assert features(Words(), Labelled((["비"],), ["0"])).tolist() == [Words.vector("비")]
+    assert features(Words(), LabelledTexts((["비"],), ["0"])).tolist() == [Words.vector("비")]
 
 
 def write(path: Path, header: str, rows) -> None:
@@ -140,7 +140,7 @@ def test_cross_validated_set(tmp_path):
     write(tmp_path / "mr.tsv", "split label text", [("all", y, x) for x, y in zip(texts, labels, strict=True)])
     (score,) = SUITES["senteval"].only("mr").run(Words(), tmp_path, folds=3).scores
     vectors, gold = Words().encode(texts, on_truncate="ignore"), np.array(labels)
-    assert (score.metric, score.items, score.note) == ("accuracy", 240, "3 folds instead of 10")
+    assert (score.name, score.items, score.note) == ("accuracy", 240, "3 folds instead of 10")
     assert (score.predicted == nested(vectors, gold, 3)).all()
     assert (score.gold == gold).all()
     assert score.value == pytest.approx(100 * (score.predicted == gold).mean())
@@ -209,8 +209,8 @@ def test_paraphrases(tmp_path):
         write(path, "", [("\ufeffQuality", "#1 ID", "#2 ID", "#1 String", "#2 String"), *chosen])
     for folder in ("ours", "theirs"):
         accuracy, f1 = SUITES["senteval"].only("mrpc").run(Words(), tmp_path / folder, folds=5).scores
-        assert (accuracy.metric, f1.metric, accuracy.items) == ("accuracy", "f1", 60)
-        assert f1.value == pytest.approx(100 * f1_score(f1.gold == "1", f1.predicted == "1"))
+        assert (accuracy.name, f1.name, accuracy.items) == ("accuracy", "f1", 60)
+        assert f1.value == pytest.approx(100 * f1_score(accuracy.gold == "1", accuracy.predicted == "1"))
         assert 60 < accuracy.value < 100
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sbert.disk.machine import cpu_name
-from sbert.evaluate.metrics.certainty import interval_of
-from sbert.evaluate.suites.report import Score
+from sbert.evaluate import Score
+from sbert.evaluate.metrics import pearson
 from sbert.paper import measure
 from sbert.paper.ledger import Cells
 from sbert.paper.rows import Row
@@ -131,6 +131,6 @@ def test_one_topic_costs_the_rows_across_topics_alone(settings, data, tmp_path):
 def test_a_pearson_has_the_interval_of_a_pearson():
     rng = np.random.default_rng(0)
     gold = rng.normal(size=80) ** 3
-    score = Score("arguments", "pearson_cosine", 50.0, 80, "", gold + rng.normal(size=80), gold)
+    score = Score.measured("pearson_cosine", pearson, gold + rng.normal(size=80), gold)
     found = measure.cell(measure.Place("table3", Row("가", "", "", lambda: None), "Pearson"), score)
-    assert (found.low, found.high) == interval_of(score)
+    assert (found.low, found.high) == score.interval()

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from sbert.errors import BadInput
-from sbert.evaluate.metrics.certainty import interval_of
-from sbert.evaluate.suites.report import Score
+from sbert.evaluate.score import Score
 from sbert.evaluate.suites.sections import Triples
+from sbert.evaluate.suites.senteval import LabelledSplits
 from sbert.evaluate.suites.sts import ScoredPairs
-from sbert.evaluate.suites.task import Memory, Options, Task
-from sbert.evaluate.suites.transfer import LabelledSplits
+from sbert.evaluate.suites.task import Options, Task, cached
 from sbert.paper.ledger import Cell, Job
 from sbert.paper.numbers import number
 from sbert.paper.rows import Encoders, Row
-from sbert.types import IntArray, Scorer
+from sbert.types import IntArray
 
 T = TypeVar("T")
 
@@ -39,13 +38,11 @@ class Place(NamedTuple):
 
 def job(encoders: Encoders, place: Place, task: Task[Any], options: Options | None = None) -> Job:
     """One cell: a row measured on a task's data, or as much of them as the budget allows."""
-    options = options or Options()
 
     def run() -> list[Cell]:
         data, note = task.read(encoders.folder)
         data, cut_note = cut(data, encoders.limits.test)
-        model = encoders.hold(place.row)
-        (score, *_) = task.score(task.name, data, model if isinstance(model, Scorer) else Memory(model), options)
+        (score, *_) = task.scores(data, cached(encoders.hold(place.row)), options)
         return [cell(place, score, note, cut_note)]
 
     key = encoders.key(place.table, place.row, place.column, task.found(encoders.folder)[1])
@@ -73,7 +70,7 @@ def jobs(
 
 def cell(place: Place, score: Score, *notes: str) -> Cell:
     """A score in its place."""
-    low, high = interval_of(score) or (None, None)
+    low, high = score.interval() or (None, None)
     note = "; ".join(dict.fromkeys(filter(None, (place.row.note, *notes, score.note))))
     row, column, points = place.row, place.column, score.points()
     return Cell(
@@ -129,7 +126,7 @@ def _pairs(data: ScoredPairs) -> tuple[int, Callable[[IntArray], ScoredPairs]]:
 
 
 def _triples(data: Triples) -> tuple[int, Callable[[IntArray], Triples]]:
-    return len(data.anchors), lambda places: Triples(*([texts[place] for place in places] for texts in data))
+    return len(data), data.take
 
 
 def _splits(data: LabelledSplits) -> tuple[int, Callable[[IntArray], LabelledSplits]]:

@@ -22,7 +22,7 @@ from sbert.data import Columns, read
 from sbert.disk.machine import versions
 from sbert.errors import ModelNotFound, SbertError, counted
 from sbert.evaluate.suites.sources import DataFolder
-from sbert.evaluate.suites.task import Kind, Model, Task, kind_of
+from sbert.evaluate.suites.task import Capability, Model, Task, capability_of
 from sbert.hub.bundled import DEFAULT
 from sbert.losses import Loss
 from sbert.losses.softmax import Part, SoftmaxClassifier
@@ -55,7 +55,7 @@ class Row:
     load: Callable[[], Any]
     made_of: str = ""
     """Fingerprints of all that it is made of and trained on."""
-    kind: Kind = "encoder"
+    kind: Capability = "encoder"
 
 
 class Encoders:
@@ -143,7 +143,7 @@ class Encoders:
 
         def make(name: str, shown: str) -> Row:
             folder = hub.resolve(name)  # a name that is wrong is said before an hour's work
-            kind = kind_of(load(folder))
+            kind = capability_of(load(folder))
             return Row(shown, "", "as it is", lambda: load(folder), sources.fingerprint_of(folder), kind)
 
         return {shown: cache(partial(make, name, shown)) for name, shown in short((DEFAULT, *self.settings.models))}

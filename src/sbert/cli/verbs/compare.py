@@ -19,7 +19,8 @@ from sbert.text import display
 if TYPE_CHECKING:
     from sbert.evaluate.drift import Drift
     from sbert.evaluate.metrics.significance import Comparison
-    from sbert.evaluate.suites.report import Missing, Report, Score
+    from sbert.evaluate.score import Score
+    from sbert.evaluate.suites.report import Missing, Report
 
 _SURE, _WORST = 0.05, 10
 _STILL = 0.99995
@@ -103,12 +104,10 @@ def _check_models(first: str, second: str, vectors: bool) -> None:
 
 def _scores(first: str, second: str, suites: list[str], folder: Path) -> tuple[list[Line], list[Missing]]:
     """Every score that both models have; the rest is missing for the reason of whichever lacks it."""
-    from sbert.evaluate.metrics.certainty import compare_scores
-
     ours, theirs = measure(first, suites, folder), measure(second, suites, folder)
     others = {_key(score): score for score in _all(theirs)}
     lines = [
-        Line(score, others[_key(score)], compare_scores(score, others[_key(score)]))
+        Line(score, others[_key(score)], score.compare(others[_key(score)]))
         for score in _all(ours)
         if _key(score) in others
     ]
@@ -122,8 +121,8 @@ def _all(reports: list[Report]) -> Iterator[Score]:
 
 
 def _key(score: Score) -> tuple[str, str]:
-    """A cosine and a cross-encoder's score are two ways to the same correlation."""
-    return score.task, score.metric.removesuffix("_cosine")
+    """An encoder's cosine and a scorer's score give the same quantity under two names."""
+    return score.task, score.quantity or score.name
 
 
 def _drift(first: str, second: str, source: Path, column: str | None) -> Moved:

@@ -15,9 +15,10 @@ from sbert.errors import BadInput, check_value
 from sbert.text import display
 
 if TYPE_CHECKING:
+    from sbert.evaluate.evaluators.similarity import Aggregation
     from sbert.evaluate.metrics.significance import Interval
-    from sbert.evaluate.suites.report import Report, Score
-    from sbert.evaluate.suites.task import Aggregation
+    from sbert.evaluate.score import Score
+    from sbert.evaluate.suites.report import Report
     from sbert.pages.records import Suite
 
     Intervals = dict[Score, Interval | None]
@@ -41,7 +42,7 @@ def evaluate(
     folder = data_folder(data)
     if report is not None:
         output.check_output(report, (".html",))
-    from sbert.evaluate.suites.task import Aggregation
+    from sbert.evaluate.evaluators.similarity import Aggregation
 
     check_value("--aggregation", aggregation, get_args(Aggregation))
     names = suite_names(suite or "sts")
@@ -89,9 +90,7 @@ def measure(name: str, suites: list[str], folder: Path, aggregation: Aggregation
 
 
 def _intervals(reports: list[Report]) -> Intervals:
-    from sbert.evaluate.metrics.certainty import interval_of
-
-    return {score: interval_of(score) for report in reports for score in report.scores}
+    return {score: score.interval() for report in reports for score in report.scores}
 
 
 def _print(report: Report, intervals: Intervals) -> None:
@@ -124,14 +123,14 @@ def _between(interval: Interval | None) -> str:
 
 
 def _measure(score: Score) -> str:
-    return f"{score.metric}; {score.note}" if score.note else score.metric
+    return f"{score.name}; {score.note}" if score.note else score.name
 
 
 def _as_json(report: Report, intervals: Intervals) -> dict[str, Any]:
     scores = [
         {
             "task": score.task,
-            "metric": score.metric,
+            "metric": score.name,
             "value": number(score.value),
             "interval": intervals[score],
             "items": score.items,
@@ -161,7 +160,7 @@ def _suite(report: Report, intervals: Intervals) -> Suite:
     return Suite(
         name=report.suite,
         average=f"{display.number(report.average)} of {report.averaged}",
-        bars=[Bar(f"{score.task}, {score.metric}", score.value, *(intervals[score] or ())) for score in report.scores],
+        bars=[Bar(f"{score.task}, {score.name}", score.value, *(intervals[score] or ())) for score in report.scores],
         table=Table(["task", "score", "95 %", "items", "measure"], _rows(report, intervals), "lrrrl"),
         plots=[plot for plot in plots if plot.points],
         missing=report.missing,

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from sbert.errors import BadInput, check_option
-from sbert.evaluate.evaluators.protocol import primary_metric
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, primary_metric
+from sbert.evaluate.score import Score
 from sbert.types import Encoder, Evaluator, Scorer
 
 
-class Several:
-    """All figures of several evaluators, each under its evaluator's name, and the mean of their primary ones.
+class Several(ScoreEvaluator[Encoder | Scorer]):
+    """All figures of several evaluators, and the mean of their primary figures.
 
     Args:
-        evaluators: by name, which stands before its figures: ``sts_spearman_cosine``.
-        decides: the evaluator whose primary figure decides which model is best; the mean unless given.
+        evaluators: Evaluators by name. The name is a prefix of the evaluator's figures, as in ``sts_spearman_cosine``.
+        decides: Name of the evaluator whose primary figure decides which model is best. Defaults to the mean.
 
     >>> from sbert import BiEncoder, evaluate
     >>> cats = evaluate.Triplets(["A cat sleeps."], ["A cat naps."], ["기차가 늦는다."])
@@ -40,16 +42,26 @@ class Several:
 
     @property
     def scorer_metric(self) -> str:
-        """The same for scorers."""
+        """The primary metric of scorers."""
         return f"{self.decides}_{primary_metric(self.evaluators[self.decides], None)}" if self.decides else "mean"
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name}={evaluator!r}" for name, evaluator in self.evaluators.items())
         return f"Several({parts}, decides={self.decides})"
 
-    def __call__(self, model: Encoder | Scorer) -> dict[str, float]:
-        """The mean first, then every evaluator's own."""
-        found = {name: evaluator(model) for name, evaluator in self.evaluators.items()}
-        primary = [found[name][primary_metric(evaluator, model)] for name, evaluator in self.evaluators.items()]
-        named = {f"{name}_{key}": value for name, figures in found.items() for key, value in figures.items()}
-        return {"mean": float(np.mean(primary)), **named}
+    def scores(self, model: Encoder | Scorer) -> list[Score]:
+        """The mean of the primary figures first, then the figures of every evaluator."""
+        primary: list[float] = []
+        named: list[Score] = []
+        for name, evaluator in self.evaluators.items():
+            found = _scores(evaluator, model)
+            primary += [score.value for score in found if score.name == primary_metric(evaluator, model)]
+            named += [replace(score, name=f"{name}_{score.name}") for score in found]
+        return [Score("mean", float(np.mean(primary)), 0), *named]
+
+
+def _scores(evaluator: Evaluator, model: Encoder | Scorer) -> list[Score]:
+    """The scores of an evaluator; one that is only a function from a model to figures keeps no predictions."""
+    if isinstance(evaluator, ScoreEvaluator):
+        return evaluator.scores(model)
+    return [Score(name, value, 0) for name, value in evaluator(model).items()]

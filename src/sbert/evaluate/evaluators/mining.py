@@ -1,28 +1,31 @@
-"""Paraphrase mining: texts, and which pairs of them say the same."""
+"""Paraphrase mining: texts and the pairs of them that have the same meaning."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
 from sbert.evaluate.evaluators.inputs import checksum
 from sbert.evaluate.evaluators.protocol import embed
 from sbert.evaluate.metrics.prediction import average_precision, best_f1
+from sbert.evaluate.score import Score
 from sbert.search.exact import most_similar_pairs
 from sbert.types import Encoder
 
 _PAIRS = 500_000
-"""How many of the nearest pairs are looked at."""
+"""Number of nearest pairs to consider."""
 
 
-class ParaphraseMining:
-    """Are the nearest of all pairs by cosine those that people call duplicates?
+class ParaphraseMining(ScoreEvaluator[Encoder]):
+    """Whether the most similar of all pairs, by cosine, are the known duplicates.
 
     Args:
-        sentences: text by id.
-        duplicates: pairs of ids, in either order.
+        sentences: Texts by id.
+        duplicates: Pairs of ids, in either order.
 
     >>> from sbert import BiEncoder
     >>> sentences = {"a": "A cat sleeps.", "b": "기차가 늦는다.", "c": "A cat naps."}
@@ -32,14 +35,16 @@ class ParaphraseMining:
 
     primary_metric = "average_precision"
 
-    def __init__(self, sentences: Mapping[Hashable, str], duplicates: Iterable[tuple[Hashable, Hashable]]) -> None:
+    def __init__(self, sentences: Mapping[Any, str], duplicates: Iterable[tuple[Hashable, Hashable]]) -> None:
         row = {key: number for number, key in enumerate(sentences)}
         pairs = list(duplicates)
         for pair in pairs:
             if unknown := [key for key in pair if key not in row]:
-                raise BadInput(f"the duplicates {pair} name {unknown[0]!r}, but no sentence has that id; leave it out")
+                raise BadInput(
+                    f"the duplicates {shown(pair)} name {shown(unknown[0])}, but no sentence has that id; leave it out"
+                )
             if pair[0] == pair[1]:
-                raise BadInput(f"the duplicates {pair} are one sentence, but must be two; leave them out")
+                raise BadInput(f"the duplicates {shown(pair)} are one sentence, but must be two; leave them out")
         self.sentences = dict(sentences)
         self.duplicates = {tuple(sorted((row[first], row[second]))) for first, second in pairs}
         if not self.duplicates:
@@ -50,17 +55,18 @@ class ParaphraseMining:
         size = f"{len(self.sentences)} sentences, {len(pairs)} duplicates"
         return f"ParaphraseMining({size}, checksum {checksum(*self.sentences.values(), pairs)})"
 
-    def __call__(self, model: Encoder) -> dict[str, float]:
-        """Average precision, and the F1 at the threshold where it is highest."""
+    def scores(self, model: Encoder) -> list[Score]:
+        """Average precision, and precision, recall and F1 at the threshold with the highest F1."""
         (vectors,) = embed(model, list(self.sentences.values()))
         found = most_similar_pairs(vectors, _PAIRS)
         scores = np.array([pair.score for pair in found])
         right = np.array([(pair.first, pair.second) in self.duplicates for pair in found])
         best = best_f1(scores, right, len(self.duplicates))
-        return {
+        figures = {
             "average_precision": average_precision(scores, right, len(self.duplicates)),
             "f1": best.f1,
             "precision": best.precision,
             "recall": best.recall,
             "threshold": best.threshold,
         }
+        return [Score(name, value, len(self.duplicates)) for name, value in figures.items()]

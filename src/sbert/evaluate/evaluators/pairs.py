@@ -1,17 +1,20 @@
-"""Pairs of texts and their classes: alike or not, or one of several."""
+"""Pairs of texts with class labels: similar or not, or one of several classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, listed, shown
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
 from sbert.evaluate.evaluators.inputs import check_lengths, checksum
 from sbert.evaluate.evaluators.protocol import pair_scores, predict
 from sbert.evaluate.metrics import prediction as metrics
-from sbert.types import Array, Encoder, FloatArray, Scorer
+from sbert.evaluate.score import Score
+from sbert.types import Array, Encoder, FloatArray, Scorer, Similarity
 
 
 class Classifier(Scorer, Protocol):
@@ -19,17 +22,19 @@ class Classifier(Scorer, Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One for each output."""
+        """One name for each output."""
         ...
 
 
-class BinaryPairs:
-    """Can pairs that belong together be told from others by a threshold? By four measures, or a scorer's own score.
+class BinaryPairs(ScoreEvaluator[Encoder | Scorer]):
+    """How well a threshold separates similar pairs from the others.
+
+    An encoder is measured by four similarity functions, a scorer by its own score.
 
     Args:
-        first: a text of each pair.
-        second: the other text of each pair.
-        labels: 1 for pairs that belong together, 0 for the others.
+        first: First text of each pair.
+        second: Second text of each pair.
+        labels: 1 for similar pairs, 0 for the others.
 
     >>> from sbert import BiEncoder
     >>> evaluator = BinaryPairs(["A cat sleeps.", "A cat sleeps."], ["A cat naps.", "기차가 늦는다."], [1, 0])
@@ -49,31 +54,30 @@ class BinaryPairs:
     def __repr__(self) -> str:
         return f"BinaryPairs({len(self.gold)} pairs, checksum {checksum(*self.first, *self.second, self.gold)})"
 
-    def __call__(self, model: Encoder | Scorer) -> dict[str, float]:
-        """Average precision; accuracy, F1, precision, recall at their best thresholds; Matthews' at that of F1."""
+    def scores(self, model: Encoder | Scorer) -> list[Score]:
+        """Average precision, and the other figures at the thresholds with the highest accuracy and F1.
+
+        Matthews' correlation is computed at the threshold with the highest F1.
+        """
         found = pair_scores(model, self.first, self.second)
-        if None in found:
-            return {self.scorer_metric: self.metric(found[None], self.gold), **_at_best(found[None], self.gold)}
-        figures = {}
-        for measure, scores in found.items():
-            # Whoever uses a threshold of a distance compares it with distances, which are positive.
-            sign = -1 if measure in ("euclidean", "manhattan") else 1
-            values = {"ap": self.metric(scores, self.gold), **_at_best(scores, self.gold, sign)}
-            figures.update({f"{measure}_{name}": value for name, value in values.items()})
-        return figures
+        return [score for by, predicted in found.items() for score in self._scores(by, predicted)]
 
-    def predictions(self, model: Encoder | Scorer) -> FloatArray:
-        """(N,) the cosine, or the scorer's score, of each pair."""
-        return next(iter(pair_scores(model, self.first, self.second).values()))
+    def _scores(self, by: Similarity | None, predicted: FloatArray) -> list[Score]:
+        name = "ap" if by else self.scorer_metric
+        scores = [Score.measured(name, metrics.average_precision, predicted, self.gold)]
+        # The scores of distances are negative, but a user compares a threshold with distances, which are positive.
+        sign = -1 if by in ("euclidean", "manhattan") else 1
+        scores += _at_best_thresholds(predicted, self.gold, sign)
+        return [replace(score, name=f"{by}_{score.name}") for score in scores] if by else scores
 
 
-class PairClassification:
-    """Does a model of several labels give each pair the right one?
+class PairClassification(ScoreEvaluator[Classifier]):
+    """How often a model with several labels gives a pair the right one.
 
     Args:
-        first: the first text of each pair.
-        second: the second text of each pair.
-        labels: names among the model's labels, or their numbers.
+        first: First text of each pair.
+        second: Second text of each pair.
+        labels: Names among the model's labels, in upper or lower case, or their numbers.
 
     >>> from sbert import Backbone, CrossEncoder
     >>> model = CrossEncoder(Backbone.from_pretrained("all-MiniLM-L6-v2"), ["contradiction", "entailment", "neutral"])
@@ -94,41 +98,64 @@ class PairClassification:
         labels = map(str, self.gold.tolist())
         return f"PairClassification({len(self.gold)} pairs, checksum {checksum(*self.first, *self.second, *labels)})"
 
-    def __call__(self, model: Classifier) -> dict[str, float]:
-        """Accuracy, F1 of each label that occurs, and the mean of F1 over all that are given or predicted."""
-        predicted = self.predictions(model)
-        names = np.asarray(model.labels) if self.gold.dtype.kind in "iu" else None
-        figures = {
-            "accuracy": metrics.accuracy(predicted, self.gold),
-            "f1_macro": metrics.precision_recall_f1(predicted, self.gold, "macro").f1,
-        }
-        for label in np.unique(self.gold):
-            name = label if names is None else names[label]
-            figures[f"f1_{name}"] = metrics.precision_recall_f1(predicted == label, self.gold == label).f1
-        return figures
-
-    def predictions(self, model: Classifier) -> Array:
-        """(N,) the likeliest label of each pair: its name or its number, as the gold labels are given."""
-        scores = predict(model, self.first, self.second)
-        if scores.ndim < 2:
+    def scores(self, model: Classifier) -> list[Score]:
+        """Accuracy, the mean F1 over all given or predicted labels, and the F1 of each given label."""
+        outputs = predict(model, self.first, self.second)
+        if outputs.ndim < 2:
             raise BadInput("the model has one label, but classes are told apart; use BinaryPairs, or several labels")
-        numbered = self.gold.dtype.kind in "iu"
-        known = np.arange(scores.shape[1]) if numbered else np.asarray(model.labels)
-        if unknown := sorted(set(self.gold.tolist()) - set(known.tolist())):
-            listed = ", ".join(map(str, known.tolist()))
-            raise BadInput(f"a pair has the label {unknown[0]!r}, but the model knows {listed}; rename one of them")
-        likeliest: Array = known[scores.argmax(axis=1)]
-        return likeliest
+        predicted = self._known_labels(model, outputs.shape[1])[outputs.argmax(axis=1)]
+        names = np.asarray(model.labels) if self.gold.dtype.kind in "iu" else None
+        return [
+            Score.measured("accuracy", metrics.accuracy, predicted, self.gold),
+            Score.measured("f1_macro", _macro_f1, predicted, self.gold),
+            *(
+                Score.measured(
+                    f"f1_{label if names is None else names[label]}",
+                    metrics.f1,
+                    predicted == label,
+                    self.gold == label,
+                )
+                for label in np.unique(self.gold)
+            ),
+        ]
+
+    def _known_labels(self, model: Classifier, count: int) -> Array:
+        """(L,) the model's labels as numbers or names, spelled as the gold labels are."""
+        wanted = set(self.gold.tolist())
+        if self.gold.dtype.kind in "iu":
+            known = np.arange(count)
+        else:
+            spelling = {name.lower(): name for name in wanted}
+            known = np.asarray([name if name in wanted else spelling.get(name.lower(), name) for name in model.labels])
+        if unknown := sorted(wanted - set(known.tolist())):
+            known_names = listed(known.tolist())
+            raise BadInput(
+                f"a pair has the label {shown(unknown[0])}, but the model knows {known_names}; rename one of them"
+            )
+        return known
 
 
-def _at_best(scores: FloatArray, gold: Array, sign: int = 1) -> dict[str, float]:
-    right, best = metrics.best_accuracy(scores, gold), metrics.best_f1(scores, gold)
-    return {
-        "accuracy": right.accuracy,
-        "accuracy_threshold": sign * right.threshold,
-        "f1": best.f1,
-        "f1_threshold": sign * best.threshold,
-        "precision": best.precision,
-        "recall": best.recall,
-        "mcc": metrics.matthews(scores.astype(np.float64) >= best.threshold, gold),
-    }
+def _at_best_thresholds(predicted: FloatArray, gold: Array, sign: int) -> list[Score]:
+    right, best, items = metrics.best_accuracy(predicted, gold), metrics.best_f1(predicted, gold), len(gold)
+    matthews = metrics.matthews(predicted.astype(np.float64) >= best.threshold, gold)
+    return [
+        Score("accuracy", right.accuracy, items, _highest_accuracy, predicted, gold),
+        Score("accuracy_threshold", sign * right.threshold, items),
+        Score("f1", best.f1, items, _highest_f1, predicted, gold),
+        Score("f1_threshold", sign * best.threshold, items),
+        Score("precision", best.precision, items),
+        Score("recall", best.recall, items),
+        Score("mcc", matthews, items),
+    ]
+
+
+def _highest_accuracy(predicted: Array, gold: Array) -> float:
+    return metrics.best_accuracy(predicted, gold).accuracy
+
+
+def _highest_f1(predicted: Array, gold: Array) -> float:
+    return metrics.best_f1(predicted, gold).f1
+
+
+def _macro_f1(predicted: Array, gold: Array) -> float:
+    return metrics.precision_recall_f1(predicted, gold, "macro").f1

@@ -1,31 +1,32 @@
-"""What evaluators ask of models: vectors or scores, for every different text once. Knows no task."""
+"""Requests vectors and scores from models, once for every distinct text or pair. Knows no task."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
+import torch
 
 from sbert.errors import BadInput
-from sbert.types import Array, Encoder, Evaluator, FloatArray, Scorer, Similarity
+from sbert.nn.similarity import pairwise
+from sbert.types import Array, Encoder, FloatArray, Role, Scorer, Similarity
 
-MEASURES: tuple[Similarity, ...] = get_args(Similarity)
+SIMILARITIES: tuple[Similarity, ...] = get_args(Similarity)
 
 
-def primary_metric(evaluator: Evaluator, model: object) -> str:
-    """Which figure decides which model is best.
+def embed(model: object, *columns: Sequence[str], role: Role | None = None) -> list[Array]:
+    """Embed columns of texts.
 
-    A scorer gives one score, where vectors can be compared in several ways: so an evaluator that takes both may have
-    a ``scorer_metric`` beside its ``primary_metric``.
+    Args:
+        model: An encoder.
+        columns: Lists of texts; each distinct text is embedded once.
+        role: Use the model's ``encode_query`` or ``encode_document`` if it has one.
+
+    Returns:
+        One (N, D) array for each column.
     """
-    name: str = evaluator.primary_metric
-    return name if isinstance(model, Encoder) else getattr(evaluator, "scorer_metric", name)
-
-
-def embed(model: object, *columns: Sequence[str], role: Literal["query", "document"] | None = None) -> list[Array]:
-    """The vectors of each column's texts, (N, D) each; by the model's ``encode_query`` where it has one, and so on."""
-    if isinstance(model, str) or not isinstance(model, Encoder):  # a model's name has an encode of its own
+    if isinstance(model, str) or not isinstance(model, Encoder):  # a str has a method encode, too
         raise BadInput(
             f"got a {type(model).__name__}, which embeds no texts, but vectors are compared; load an encoder"
         )
@@ -36,7 +37,7 @@ def embed(model: object, *columns: Sequence[str], role: Literal["query", "docume
 
 
 def predict(model: object, first: Sequence[str], second: Sequence[str]) -> FloatArray:
-    """What a scorer says of each pair, (N,) or (N, L)."""
+    """(N,) or (N, L): the scores that a scorer gives to pairs."""
     if not isinstance(model, Scorer):
         raise BadInput(f"got a {type(model).__name__}, which has no predict, but pairs are scored; give a scorer")
     pairs = list(zip(first, second, strict=True))
@@ -44,26 +45,35 @@ def predict(model: object, first: Sequence[str], second: Sequence[str]) -> Float
     return np.asarray(model.predict(list(row), on_truncate="ignore"))[[row[pair] for pair in pairs]]
 
 
-def pair_scores(
-    model: object, first: Sequence[str], second: Sequence[str], *, search: bool = False
-) -> dict[Similarity | None, FloatArray]:
-    """How alike the texts of each pair are, (N,), higher is nearer: by each measure, or under None by a scorer.
-
-    ``search`` embeds the first texts as queries and the second ones as documents.
-    """
-    if isinstance(model, Encoder):
-        import torch
-
-        from sbert.nn.similarity import pairwise
-
-        columns = (
-            [*embed(model, first, role="query"), *embed(model, second, role="document")]
-            if search
-            else embed(model, first, second)
-        )
-        a, b = (torch.as_tensor(vectors).float() for vectors in columns)
-        return {measure: pairwise(a, b, measure).numpy() for measure in MEASURES}
+def predict_one(model: object, first: Sequence[str], second: Sequence[str]) -> FloatArray:
+    """(N,): the scores of a scorer, which must give a single one for each pair."""
     scores = predict(model, first, second)
     if scores.ndim > 1:
         raise BadInput(f"the model gives {scores.shape[1]} scores a pair, but one is needed; give one of one label")
-    return {None: scores}
+    return scores
+
+
+def pair_scores(
+    model: object, first: Sequence[str], second: Sequence[str], *, search: bool = False
+) -> dict[Similarity | None, FloatArray]:
+    """Compare the two texts of each pair.
+
+    Args:
+        model: An encoder or a scorer.
+        first: First text of each pair.
+        second: Second text of each pair.
+        search: Embed the first texts as queries and the second ones as documents.
+
+    Returns:
+        (N,) scores, higher for more similar texts: under every similarity function for an encoder, under None for a
+        scorer.
+    """
+    if not isinstance(model, Encoder):
+        return {None: predict_one(model, first, second)}
+    columns = (
+        [*embed(model, first, role="query"), *embed(model, second, role="document")]
+        if search
+        else embed(model, first, second)
+    )
+    a, b = (torch.as_tensor(vectors).float() for vectors in columns)
+    return {similarity: pairwise(a, b, similarity).numpy() for similarity in SIMILARITIES}

@@ -1,4 +1,4 @@
-"""Re-ranking: a query, and candidates of which some are relevant."""
+"""Re-ranking: queries with candidates of which some are relevant."""
 
 from __future__ import annotations
 
@@ -8,34 +8,32 @@ from typing import NamedTuple
 import numpy as np
 
 from sbert.errors import BadInput
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
 from sbert.evaluate.evaluators.inputs import checksum
 from sbert.evaluate.evaluators.protocol import pair_scores
 from sbert.evaluate.metrics.prediction import attained, average_precision
+from sbert.evaluate.metrics.ranking import Judged, ndcg_at, shared_grades
+from sbert.evaluate.score import Score
 from sbert.types import Array, Encoder, FloatArray, Scorer
 
-_PLACES = 10
+_K = 10
 
 
 class Sample(NamedTuple):
-    """A query and its candidates: ``negative`` ones, or ``documents`` as a first search ranked them."""
+    """A query with its candidates: ``negative`` texts, or ``documents`` in the order of a first search."""
 
     query: str
     positive: str | Sequence[str]
     negative: str | Sequence[str] = ()
     documents: Sequence[str] = ()
-    """Best first, the positives it found among them; those it missed are ranked too."""
+    """Best first, with the positives that the search found; the others are candidates, too."""
 
 
-class _Scores(NamedTuple):
-    map: float
-    mrr: float
-    ndcg: float
+class Rerank(ScoreEvaluator[Encoder | Scorer]):
+    """Whether the relevant candidates are ranked first, by an encoder's cosine or a scorer's own score.
 
-
-class Rerank:
-    """Are the relevant candidates ranked first? By cosine of an encoder's vectors, or a scorer's own score.
-
-    MAP and nDCG give equal scores their mean place; for MRR a tie counts against the model.
+    nDCG and MAP treat candidates with equal scores as one group that shares its places; MRR ranks a relevant candidate
+    behind the others with the same score.
 
     >>> from sbert import BiEncoder
     >>> samples = [Sample("Which animal sleeps?", positive=["A cat naps."], negative=["기차가 늦는다."])]
@@ -59,27 +57,20 @@ class Rerank:
         texts = (text for query, *parts in self.samples for part in ([query], *parts) for text in [*part, "|"])
         return f"Rerank({len(self.samples)} queries, checksum {checksum(*texts)})"
 
-    def __call__(self, model: Encoder | Scorer) -> dict[str, float]:
-        """nDCG@10, MAP and MRR@10; of the first search too, under ``base_``, where it is known."""
-        figures = _means(self._scores(model))
-        if self.samples[0].documents:
-            base = _means([_of_first_search(sample) for sample in self.samples])
-            figures.update({f"base_{name}": value for name, value in base.items()})
-        return figures
-
-    def predictions(self, model: Encoder | Scorer) -> FloatArray:
-        """(N,) nDCG@10 of each query, times 100."""
-        return np.array([scores.ndcg for scores in self._scores(model)])
-
-    def _scores(self, model: Encoder | Scorer) -> list[_Scores]:
+    def scores(self, model: Encoder | Scorer) -> list[Score]:
+        """nDCG@10, MAP and MRR@10; if the samples have documents, also those of the first search, as ``base_``."""
         counts = [len(texts) for texts in self.candidates]
         queries = [sample.query for sample, count in zip(self.samples, counts, strict=True) for _ in range(count)]
         texts = [text for candidates in self.candidates for text in candidates]
-        scores = next(iter(pair_scores(model, queries, texts, search=True).values()))
-        return [
+        predicted = next(iter(pair_scores(model, queries, texts, search=True).values()))
+        values = [
             _judge(np.arange(len(part)) < len(sample.positive), part)
-            for sample, part in zip(self.samples, np.split(scores, np.cumsum(counts)[:-1]), strict=True)
+            for sample, part in zip(self.samples, np.split(predicted, np.cumsum(counts)[:-1]), strict=True)
         ]
+        scores = _means(np.array(values))
+        if self.samples[0].documents:
+            scores += _means(np.array([_of_first_search(sample) for sample in self.samples]), "base_")
+        return scores
 
 
 def _checked(number: int, sample: Sample) -> Sample:
@@ -100,23 +91,22 @@ def _candidates(sample: Sample) -> list[str]:
     return list(dict.fromkeys([*sample.positive, *sample.negative, *sample.documents]))
 
 
-def _judge(relevant: Array, scores: Array) -> _Scores:
-    from sklearn.metrics import ndcg_score
-
-    ndcg = 100 * float(ndcg_score([relevant], [scores], k=_PLACES))
+def _judge(relevant: Array, scores: Array) -> tuple[float, float, float]:
+    """nDCG@10, MAP and MRR@10 of one query."""
+    judged = Judged(shared_grades(scores, relevant)[None], np.sort(relevant)[None, ::-1].astype(np.float64))
     first = 1 + int((scores[~relevant] >= scores[relevant].max()).sum())
-    return _Scores(average_precision(scores, relevant), 100 / first if first <= _PLACES else 0.0, ndcg)
+    return float(ndcg_at(judged, _K)[0]), average_precision(scores, relevant), 100 / first if first <= _K else 0.0
 
 
-def _of_first_search(sample: Sample) -> _Scores:
-    """How good the order of the documents was; the positives it missed stand behind its last one."""
+def _of_first_search(sample: Sample) -> tuple[float, float, float]:
+    """Judge the order of the documents; the positives that are not among them are ranked behind the last one."""
     relevant = [text in sample.positive for text in sample.documents]
     if not any(relevant):
-        return _Scores(0.0, 0.0, 0.0)
+        return 0.0, 0.0, 0.0
     relevant += [True] * (len(sample.positive) - sum(relevant))
     return _judge(np.array(relevant), -np.arange(len(relevant)))
 
 
-def _means(scores: list[_Scores]) -> dict[str, float]:
-    found = _Scores(*np.mean(scores, axis=0).tolist())
-    return {"ndcg@10": found.ndcg, "map": found.map, "mrr@10": found.mrr}
+def _means(values: FloatArray, prefix: str = "") -> list[Score]:
+    names = (f"ndcg@{_K}", "map", f"mrr@{_K}")
+    return [Score.mean_of(f"{prefix}{name}", column) for name, column in zip(names, values.T, strict=True)]

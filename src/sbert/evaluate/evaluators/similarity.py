@@ -1,24 +1,38 @@
-"""Semantic textual similarity: pairs of texts, and how similar people found them."""
+"""Semantic textual similarity: pairs of texts with gold similarity scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
+from sbert.errors import check_option
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
 from sbert.evaluate.evaluators.inputs import check_lengths, checksum
 from sbert.evaluate.evaluators.protocol import pair_scores
 from sbert.evaluate.metrics.prediction import check_gold, pearson, spearman
-from sbert.types import Array, Encoder, FloatArray, Scorer
+from sbert.evaluate.metrics.significance import Metric
+from sbert.evaluate.score import Score
+from sbert.types import Array, Encoder, Scorer
+from sbert.types import Similarity as SimilarityFunction
+
+Aggregation = Literal["all", "mean", "wmean"]
+"""One correlation over all pairs, the mean over the subsets, or the mean weighted by their sizes."""
 
 
-class Similarity:
-    """Do the scores of pairs rise with those people gave? By four measures of vectors, or a scorer's own.
+class Similarity(ScoreEvaluator[Encoder | Scorer]):
+    """Correlation of a model's similarities with gold scores.
+
+    An encoder is measured by four similarity functions, a scorer by its own score.
 
     Args:
-        first: a text of each pair.
-        second: the other text of each pair.
-        gold: how similar people found them, on any scale.
+        first: First text of each pair.
+        second: Second text of each pair.
+        gold: Gold similarity of each pair, on any scale.
+        subsets: Name of the subset that each pair belongs to. Defaults to a single subset.
+        aggregation: How to aggregate over subsets: "all" computes one correlation over all pairs, "mean" the mean over
+            the subsets, "wmean" the mean weighted by their sizes.
 
     >>> from sbert import BiEncoder
     >>> pairs = ["A man eats.", "A cat sleeps.", "비가 온다."], ["Someone has a meal.", "A cat naps.", "I like jazz."]
@@ -30,24 +44,100 @@ class Similarity:
     primary_metric = "spearman_cosine"
     scorer_metric = "spearman"
     metric = staticmethod(spearman)
+    correlations: ClassVar[Mapping[str, Metric]] = {"spearman": spearman, "pearson": pearson}
 
-    def __init__(self, first: Sequence[str], second: Sequence[str], gold: Sequence[float] | Array) -> None:
+    def __init__(
+        self,
+        first: Sequence[str],
+        second: Sequence[str],
+        gold: Sequence[float] | Array,
+        *,
+        subsets: Sequence[str] | None = None,
+        aggregation: Aggregation = "all",
+    ) -> None:
         check_lengths(first_texts=first, second_texts=second, scores=gold)
+        check_option("aggregation", aggregation, get_args(Aggregation))
         self.first, self.second, self.gold = list(first), list(second), np.asarray(gold, np.float64)
         check_gold(self.gold, self.gold)
+        self.subsets = [""] * len(self.gold) if subsets is None else list(subsets)
+        check_lengths(scores=self.gold, subsets=self.subsets)
+        self.aggregation: Aggregation = aggregation if len(set(self.subsets)) > 1 else "all"
 
     def __repr__(self) -> str:
-        return f"Similarity({len(self.gold)} pairs, checksum {checksum(*self.first, *self.second, self.gold)})"
+        shown = "" if self.aggregation == "all" else f", {self.aggregation} of {len(set(self.subsets))} subsets"
+        mark = checksum(*self.first, *self.second, self.gold)
+        return f"{type(self).__name__}({len(self.gold)} pairs{shown}, checksum {mark})"
 
-    def __call__(self, model: Encoder | Scorer) -> dict[str, float]:
-        """Spearman and Pearson correlation with the gold scores, times 100."""
-        figures = {}
-        for measure, scores in pair_scores(model, self.first, self.second).items():
-            ending = f"_{measure}" if measure else ""
-            figures[f"spearman{ending}"] = spearman(scores, self.gold)
-            figures[f"pearson{ending}"] = pearson(scores, self.gold)
-        return figures
+    @property
+    def note(self) -> str:
+        """Names the aggregation if there is more than one subset."""
+        count = len(set(self.subsets))
+        return f"aggregation {self.aggregation} of {count} subsets" if count > 1 else ""
 
-    def predictions(self, model: Encoder | Scorer) -> FloatArray:
-        """(N,) the cosine, or the scorer's score, of each pair: what the first figure is made of."""
-        return next(iter(pair_scores(model, self.first, self.second).values()))
+    def scores(self, model: Encoder | Scorer) -> list[Score]:
+        """Spearman and Pearson correlations, times 100."""
+        found = pair_scores(model, self.first, self.second)
+        return [
+            self._score(quantity, by, predicted) for by, predicted in found.items() for quantity in self.correlations
+        ]
+
+    def _score(self, quantity: str, by: SimilarityFunction | None, predicted: Array) -> Score:
+        metric, name = self.correlations[quantity], f"{quantity}_{by}" if by else quantity
+        if self.aggregation == "all":
+            return Score.measured(name, metric, predicted, self.gold, quantity=quantity, note=self.note)
+        value = aggregate(predicted, self.gold, self.subsets, self.aggregation, metric)
+        return Score(name, value, len(self.gold), quantity=quantity, note=self.note)
+
+
+class ArgumentSimilarity(Similarity):
+    """Similarity of arguments as in the Sentence-BERT paper: correlations averaged over the topics.
+
+    Args:
+        first: First argument of each pair.
+        second: Second argument of each pair.
+        gold: Gold similarity of each pair.
+        topics: Topic of each pair.
+
+    >>> from sbert import BiEncoder
+    >>> pairs = ["Guns kill.", "Guns protect.", "총은 위험하다."], ["Arms kill.", "I like jazz.", "총은 위험해."]
+    >>> evaluator = ArgumentSimilarity(*pairs, [4.0, 1.0, 4.5], ["guns", "guns", "guns"])
+    >>> evaluator(BiEncoder.from_pretrained())["pearson_cosine"] > 90
+    True
+    """
+
+    primary_metric = "pearson_cosine"
+    scorer_metric = "pearson"
+    metric = staticmethod(pearson)
+    correlations: ClassVar[Mapping[str, Metric]] = {"pearson": pearson, "spearman": spearman}
+
+    def __init__(
+        self, first: Sequence[str], second: Sequence[str], gold: Sequence[float] | Array, topics: Sequence[str]
+    ) -> None:
+        super().__init__(first, second, gold, subsets=topics, aggregation="mean")
+
+    @property
+    def note(self) -> str:
+        """Names the aggregation."""
+        return f"mean over {len(set(self.subsets))} topics, not trained on them"
+
+
+def aggregate(
+    predicted: Array,
+    gold: Array,
+    subsets: Sequence[str],
+    aggregation: Aggregation = "all",
+    metric: Metric = spearman,
+) -> float:
+    """Correlate predictions with gold scores over all pairs, or average over the subsets.
+
+    >>> predicted, gold = np.array([0.1, 0.2, 0.9, 0.8]), np.array([1, 2, 3, 4])
+    >>> aggregate(predicted, gold, ["a", "a", "b", "b"], "mean")
+    0.0
+    >>> round(aggregate(predicted, gold, ["a", "a", "b", "b"], "all"), 2)
+    80.0
+    """
+    if aggregation == "all":
+        return metric(predicted, gold)
+    names, subset, sizes = np.unique(np.array(subsets), return_inverse=True, return_counts=True)
+    values = [metric(predicted[subset == number], gold[subset == number]) for number in range(len(names))]
+    return float(np.average(values, weights=sizes if aggregation == "wmean" else None))

@@ -1,19 +1,27 @@
-"""Triplets: an anchor, a text that belongs to it and one that does not."""
+"""Triplets: an anchor, a text that is similar to it and one that is not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
 from sbert.evaluate.evaluators.inputs import check_lengths, checksum
-from sbert.evaluate.evaluators.protocol import MEASURES, embed
+from sbert.evaluate.evaluators.protocol import embed
 from sbert.evaluate.metrics.prediction import accuracy
-from sbert.types import Array, Encoder, Similarity
+from sbert.evaluate.score import Score
+from sbert.nn.similarity import pairwise
+from sbert.types import Encoder, Similarity
+
+_ORDER: tuple[Similarity, ...] = ("euclidean", "cosine", "dot", "manhattan")
 
 
-class Triplets:
-    """Is each anchor nearer to its positive than to its negative? The paper trains and measures Euclidean distance.
+class Triplets(ScoreEvaluator[Encoder]):
+    """Share of triplets whose anchor is nearer to the positive than to the negative text.
+
+    The primary figure uses the Euclidean distance, as the Sentence-BERT paper does.
 
     >>> from sbert import BiEncoder
     >>> evaluator = Triplets(["A cat sleeps."], ["A cat naps."], ["기차가 늦는다."])
@@ -33,23 +41,16 @@ class Triplets:
         texts = [*self.anchors, *self.positives, *self.negatives]
         return f"Triplets({len(self.anchors)} triplets, checksum {checksum(*texts)})"
 
-    def __call__(self, model: Encoder) -> dict[str, float]:
-        """Percentage of triplets in the right order, by each measure."""
-        return {f"{measure}_accuracy": accuracy(right, self.gold) for measure, right in self._right(model).items()}
-
-    def predictions(self, model: Encoder) -> Array:
-        """(N,) whether each triplet is in the right order, by Euclidean distance."""
-        return self._right(model)["euclidean"]
-
-    def _right(self, model: Encoder) -> dict[Similarity, Array]:
-        import torch
-
-        from sbert.nn.similarity import pairwise
-
+    def scores(self, model: Encoder) -> list[Score]:
+        """Percentage of triplets in the right order, by every similarity function."""
         columns = embed(model, self.anchors, self.positives, self.negatives)
         anchors, positives, negatives = (torch.as_tensor(vectors).float() for vectors in columns)
-        order: list[Similarity] = ["euclidean", *(measure for measure in MEASURES if measure != "euclidean")]
-        return {
-            measure: (pairwise(anchors, positives, measure) > pairwise(anchors, negatives, measure)).numpy()
-            for measure in order
-        }
+        return [
+            Score.measured(
+                f"{by}_accuracy",
+                accuracy,
+                (pairwise(anchors, positives, by) > pairwise(anchors, negatives, by)).numpy(),
+                self.gold,
+            )
+            for by in _ORDER
+        ]

@@ -95,6 +95,17 @@ def precision_recall_f1(
     return Agreement(*(100 * float(value) for value in found[:3]))
 
 
+def f1(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """F1 of class 1; 0 if class 1 is neither predicted nor correct anywhere. Faster than scikit-learn's.
+
+    >>> f1([1, 1, 0, 0], [1, 0, 0, 1])
+    50.0
+    """
+    predicted, gold = _equally_many(predicted, gold)
+    found, wanted = predicted == 1, gold == 1
+    return 200 * float((found & wanted).sum() / max(found.sum() + wanted.sum(), 1))
+
+
 def matthews(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
     """Matthews' correlation of classes: 0 for guessing, however uneven the classes are.
 

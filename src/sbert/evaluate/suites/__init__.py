@@ -1,4 +1,4 @@
-"""The published test sets, where their files are, and which evaluator scores each."""
+"""The published test sets: where their files are, and which evaluator measures a model on each."""
 
 from sbert.evaluate.suites.catalog import SUITES, Suite, download
 

@@ -1,8 +1,8 @@
-"""Argument facet similarity: do two arguments on a topic make the same point?
+"""Argument facet similarity: whether two arguments on a topic make the same point.
 
-The paper scores models that were never trained for it by their cosines, and trained ones in two ways: ten folds over
-all pairs, and across topics, where a model is trained on two topics and tested on the third. Training is the caller's.
-Knows pairs, topics and correlations.
+The paper measures models that were not trained for the task by the evaluator :class:`ArgumentSimilarity`, and trained
+models in two ways: by ten-fold cross-validation over all pairs, and across topics, with training on two topics and
+testing on the third. The caller provides the training to :func:`cross_validate`.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from sbert.errors import BadInput
-from sbert.evaluate.metrics.prediction import pearson, spearman
-from sbert.evaluate.suites.report import Score
+from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity
+from sbert.evaluate.score import Score
 from sbert.evaluate.suites.sources import Source, column, decoded, numbers, own
-from sbert.evaluate.suites.sts import Metric, ScoredPairs, aggregate, table
-from sbert.evaluate.suites.task import Model, Options, Task, similarities
+from sbert.evaluate.suites.sts import ScoredPairs, pairs_from_table
+from sbert.evaluate.suites.task import Model, Options, Task
 from sbert.types import IntArray
 
-_METRICS: dict[str, Metric] = {"pearson": pearson, "spearman": spearman}
+FIGURES = ("pearson_cosine", "pearson", "spearman_cosine", "spearman")
 AFS_TOPICS = {"GM": "gay marriage", "GC": "gun control", "DP": "death penalty"}
 
 
 class Fold(NamedTuple):
-    """Which pairs to train on and which to test on."""
+    """The pairs to train on and those to test on."""
 
     name: str
     train: IntArray
@@ -36,7 +36,7 @@ class Fold(NamedTuple):
 
 
 def folds(pairs: int, number: int = 10, seed: int = 0) -> Iterator[Fold]:
-    """So many shuffled folds: every pair is tested once.
+    """Yield ``number`` shuffled folds; every pair is tested once.
 
     >>> [len(fold.test) for fold in folds(25, number=10)]
     [3, 3, 3, 3, 3, 2, 2, 2, 2, 2]
@@ -49,7 +49,7 @@ def folds(pairs: int, number: int = 10, seed: int = 0) -> Iterator[Fold]:
 
 
 def topic_folds(topics: Sequence[str], number: int = 3) -> Iterator[Fold]:
-    """Folds that share no topic. With AFS's three topics: train on two, test on the third.
+    """Yield folds that share no topic. With AFS's three topics, two are for training and one is for testing.
 
     >>> [(fold.name, fold.test.tolist()) for fold in topic_folds(["총기", "사형", "총기", "결혼"])]
     [('결혼', [3]), ('사형', [1]), ('총기', [0, 2])]
@@ -65,29 +65,32 @@ def topic_folds(topics: Sequence[str], number: int = 3) -> Iterator[Fold]:
 def cross_validate(
     task: str, pairs: ScoredPairs, parts: Iterator[Fold], train: Callable[[ScoredPairs], Model]
 ) -> list[Score]:
-    """Pearson and Spearman, each the mean over folds, of the models that ``train`` makes of training pairs."""
+    """Average Pearson and Spearman over folds.
+
+    Args:
+        task: Name of the task.
+        pairs: All pairs.
+        parts: Folds of the pairs.
+        train: Trains a model on the training pairs of a fold.
+    """
     values: dict[str, list[float]] = {}
     tested = 0
     for fold in parts:
         test = pairs.take(fold.test)
-        predicted, kind = similarities(train(pairs.take(fold.train)), test.first, test.second)
-        for name, metric in _METRICS.items():
-            values.setdefault(name + kind, []).append(metric(predicted, test.gold))
+        figures = Similarity(test.first, test.second, test.gold)(train(pairs.take(fold.train)))
+        for name in FIGURES:
+            if name in figures:
+                values.setdefault(name, []).append(figures[name])
         tested += len(test)
     return [
-        Score(task, name, float(np.mean(found)), tested, f"mean over {len(found)} folds")
+        Score(name, float(np.mean(found)), tested, note=f"mean over {len(found)} folds", task=task)
         for name, found in values.items()
     ]
 
 
-def score(task: str, pairs: ScoredPairs, model: Model, _options: Options) -> list[Score]:
-    """Pearson and Spearman of a model as it is, each the mean over topics."""
-    predicted, kind = similarities(model, pairs.first, pairs.second)
-    note = f"mean over {len(set(pairs.subsets))} topics, not trained on them"
-    return [
-        Score(task, name + kind, aggregate(predicted, pairs.gold, pairs.subsets, "mean", metric), len(pairs), note)
-        for name, metric in _METRICS.items()
-    ]
+def argument_similarity(pairs: ScoredPairs, _options: Options) -> ArgumentSimilarity:
+    """Make the evaluator of the pairs."""
+    return ArgumentSimilarity(pairs.first, pairs.second, pairs.gold, pairs.subsets)
 
 
 def _afs(paths: Sequence[Path]) -> ScoredPairs:
@@ -105,7 +108,7 @@ def _afs(paths: Sequence[Path]) -> ScoredPairs:
 
 
 def _task(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:
-    return Task(name, sources, score, ("encoder", "scorer"))
+    return Task(name, sources, argument_similarity, ("encoder", "scorer"), FIGURES)
 
 
 _STAND_IN = "stands in for AFS, with which its numbers cannot be compared"
@@ -119,6 +122,6 @@ TASKS = (
             _afs,
         ),
     ),
-    _task("ukp_aspect", own("ukp_aspect", "UKP Lab, TU Darmstadt", table(subsets=True), _STAND_IN)),
-    _task("bws_argsim", own("bws_argsim", "BWS argument similarity", table(subsets=True), _STAND_IN)),
+    _task("ukp_aspect", own("ukp_aspect", "UKP Lab, TU Darmstadt", pairs_from_table(subsets=True), _STAND_IN)),
+    _task("bws_argsim", own("bws_argsim", "BWS argument similarity", pairs_from_table(subsets=True), _STAND_IN)),
 )

@@ -1,18 +1,20 @@
-"""The paper's evaluations by name: a model and a folder of data in, a report out. Knows what belongs together."""
+"""The suites by name. Knows which tasks belong together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from sbert.disk.progress import Progress
 from sbert.errors import check_option
-from sbert.evaluate.suites import arguments, nli, sections, senteval, sts
-from sbert.evaluate.suites import retrieval as retrieval_sets
-from sbert.evaluate.suites.report import Missing, Report, Score
+from sbert.evaluate.evaluators.similarity import Aggregation
+from sbert.evaluate.score import Score
+from sbert.evaluate.suites import arguments, nli, retrieval, sections, senteval, sts
+from sbert.evaluate.suites.report import Missing, Report
 from sbert.evaluate.suites.sources import DataFolder
-from sbert.evaluate.suites.task import Aggregation, Memory, Model, Options, Task, kind_of
+from sbert.evaluate.suites.task import Model, Options, Task, cached
+from sbert.hub.datasets import fetch_split
 from sbert.types import Scorer
 
 
@@ -24,7 +26,7 @@ class Suite:
     tasks: tuple[Task[Any], ...]
 
     def only(self, *names: str) -> Suite:
-        """The same suite with these tasks alone."""
+        """Return the suite with these tasks alone."""
         for name in names:
             check_option("task", name, [task.name for task in self.tasks])
         return Suite(self.name, tuple(task for task in self.tasks if task.name in names))
@@ -40,26 +42,25 @@ class Suite:
         reranker: Scorer | None = None,
         show_progress_bar: bool = False,
     ) -> Report:
-        """Measure a model on every task whose data are there and that is for its kind; say what is missing.
+        """Measure a model on every task that has data and is for its kind of model.
 
         Args:
-            model: whatever has ``encode`` (each distinct text is embedded once), or ``predict``.
-            data_folder: the files, under the names that their publishers use or as tables, in any sub-folder.
-            aggregation: of a year of STS: "all", the paper's, "mean" or "wmean".
-            folds: of SentEval's cross-validation; fewer are quicker and noted.
-            rows: at most so many rows to train each of SentEval's classifiers on; noted too.
-            reranker: re-orders what the model retrieved, and both are reported.
-            show_progress_bar: show tasks done and time left.
+            model: Anything with a method ``encode`` or ``predict``. Each distinct text is embedded once.
+            data_folder: Folder with the files, under the names of their publishers or as tables, in any sub-folder.
+            aggregation: How to aggregate over the subsets of an STS year: "all" (as in the paper), "mean" or "wmean".
+            folds: Number of folds for SentEval's inner and outer cross-validation. The note of a score names a number
+                other than 10.
+            rows: Maximum number of texts to train SentEval's classifiers on. The note of a score names it.
+            reranker: Scorer that re-ranks the documents that the model retrieved; both rankings are reported.
+            show_progress_bar: Show the number of finished tasks and the remaining time.
         """
-        check_option("aggregation", aggregation, get_args(Aggregation))
-        kind = kind_of(model)
         folder, options = DataFolder(data_folder), Options(aggregation, folds, rows, reranker)
-        measured = model if isinstance(model, Scorer) else Memory(model)
+        measured = cached(model)
         scores: list[Score] = []
         missing: list[Missing] = []
         with Progress(len(self.tasks), "tasks", show_progress_bar, equal=False) as progress:
             for task in self.tasks:
-                outcome = task.run(measured, kind, folder, options)
+                outcome = task.run(measured, folder, options)
                 if isinstance(outcome, Missing):
                     missing.append(outcome)
                 else:
@@ -68,41 +69,38 @@ class Suite:
         return Report(self.name, tuple(scores), tuple(missing))
 
 
-def _suite(name: str, *tasks: Task[Any]) -> tuple[str, Suite]:
-    return name, Suite(name, tasks)
-
-
-SUITES = dict(
-    (
-        _suite("sts", *sts.ENGLISH),
-        _suite("korean", *sts.KOREAN, *nli.KOREAN),
-        _suite("nli", *nli.ENGLISH),
-        _suite("senteval", *senteval.TASKS),
-        _suite("arguments", *arguments.TASKS),
-        _suite("sections", *sections.TASKS),
-        _suite("retrieval", *retrieval_sets.TASKS),
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite("sts", sts.ENGLISH),
+        Suite("korean", (*sts.KOREAN, *nli.KOREAN)),
+        Suite("nli", nli.ENGLISH),
+        Suite("senteval", senteval.TASKS),
+        Suite("arguments", arguments.TASKS),
+        Suite("sections", sections.TASKS),
+        Suite("retrieval", retrieval.TASKS),
     )
-)
+}
 
 
 def download(suite: str, data_folder: str | Path) -> list[Path]:
-    """Fetch what the hub has of a suite and the folder has not; the paths of the new files.
+    """Download the data of a suite that the Hugging Face hub has and the folder does not.
 
     Args:
-        suite: one of SUITES.
-        data_folder: where to, as REPOSITORY/SPLIT; made where it does not exist.
-    """
-    from sbert.hub.datasets import fetch_split  # which brings torch
+        suite: Name of one of the SUITES.
+        data_folder: Folder to write to, as REPOSITORY/SPLIT; created if it does not exist.
 
+    Returns:
+        The paths of the new files.
+    """
     check_option("suite", suite, SUITES)
     target = Path(data_folder)
     target.mkdir(parents=True, exist_ok=True)
     folder = DataFolder(target)
-    fetched = []
-    for task in SUITES[suite].tasks:
-        if any(folder.find(source) for source in task.sources):
-            continue
-        for source in task.sources:
-            if source.hub is not None:
-                fetched.append(fetch_split(*source.hub, target / source.hub.name))
-    return fetched
+    return [
+        fetch_split(*source.hub, target / source.hub.name)
+        for task in SUITES[suite].tasks
+        if not any(folder.find(source) for source in task.sources)
+        for source in task.sources
+        if source.hub is not None
+    ]

@@ -1,4 +1,4 @@
-"""Natural language inference: does a model that labels pairs say what people said? Knows names, columns and labels."""
+"""Natural language inference: the published data sets. Knows file names, columns and labels."""
 
 from __future__ import annotations
 
@@ -6,39 +6,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from sbert.errors import BadInput
-from sbert.evaluate.evaluators.pairs import Classifier
-from sbert.evaluate.suites.report import Score
+from sbert.evaluate.evaluators.pairs import PairClassification
 from sbert.evaluate.suites.sources import Source, column, of_split, on_hub, own, rows
 from sbert.evaluate.suites.task import Options, Task
 
 LABELS = ("entailment", "neutral", "contradiction")
-"""In the order of the numbers that files of the hub write."""
+"""In the order of the label numbers in files from the hub."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledPairs:
-    """Pairs of texts and what the second is to the first."""
+    """Pairs of texts and the relation of the hypothesis to the premise."""
 
     premises: list[str]
     hypotheses: list[str]
     labels: list[str]
 
 
-def score(task: str, pairs: LabelledPairs, model: Classifier, _options: Options) -> list[Score]:
-    """Accuracy, by the names of the labels: their order is the model's own."""
-    names = np.array([label.lower() for label in model.labels])
-    if set(names) != set(LABELS):
-        raise BadInput(f"the model's labels are {list(model.labels)}, but {task} needs {', '.join(LABELS)}; name them")
-    scores = model.predict(list(zip(pairs.premises, pairs.hypotheses, strict=True)), on_truncate="ignore")
-    predicted, gold = names[scores.argmax(axis=1)], np.array(pairs.labels)
-    return [Score(task, "accuracy", 100 * float((predicted == gold).mean()), len(gold), "", predicted, gold)]
+def pair_classification(pairs: LabelledPairs, _options: Options) -> PairClassification:
+    """Make the evaluator of labelled pairs."""
+    return PairClassification(pairs.premises, pairs.hypotheses, pairs.labels)
 
 
-def table(*splits: str) -> Callable[[Sequence[Path]], LabelledPairs]:
-    """A reader of NLI files under any of their usual column names; rows without a gold label are left out."""
+def labelled_pairs_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledPairs]:
+    """Make a reader of NLI files with any of their usual column names; pairs without a gold label are left out."""
 
     def read(paths: Sequence[Path]) -> LabelledPairs:
         (path,) = paths
@@ -53,7 +44,7 @@ def table(*splits: str) -> Callable[[Sequence[Path]], LabelledPairs]:
 
 
 def _nli(name: str, *sources: Source[LabelledPairs]) -> Task[LabelledPairs]:
-    return Task(name, sources, score, ("classifier",))
+    return Task(name, sources, pair_classification, ("classifier",), ("accuracy",))
 
 
 _SNLI, _MULTINLI = "nlp.stanford.edu/projects/snli", "cims.nyu.edu/~sbowman/multinli"
@@ -63,23 +54,30 @@ ENGLISH = (
     *(
         _nli(
             f"snli_{split}",
-            own("snli", _SNLI, table(split)),
-            Source((f"snli_1.0_{split}.jsonl",), _SNLI, table()),
-            on_hub("stanfordnlp/snli", {"dev": "validation"}.get(split, split), table(), "plain_text"),
+            own("snli", _SNLI, labelled_pairs_from_table(split)),
+            Source((f"snli_1.0_{split}.jsonl",), _SNLI, labelled_pairs_from_table()),
+            on_hub(
+                "stanfordnlp/snli", {"dev": "validation"}.get(split, split), labelled_pairs_from_table(), "plain_text"
+            ),
         )
         for split in ("dev", "test")
     ),
     _nli(
         "multinli_matched",
-        own("multinli", _MULTINLI, table("dev_matched")),
-        Source(("multinli_1.0_dev_matched.jsonl",), _MULTINLI, table()),
-        on_hub("nyu-mll/multi_nli", "validation_matched", table()),
+        own("multinli", _MULTINLI, labelled_pairs_from_table("dev_matched")),
+        Source(("multinli_1.0_dev_matched.jsonl",), _MULTINLI, labelled_pairs_from_table()),
+        on_hub("nyu-mll/multi_nli", "validation_matched", labelled_pairs_from_table()),
     ),
     _nli(
         "multinli_mismatched",
-        Source(("multinli_1.0_dev_mismatched.jsonl",), _MULTINLI, table()),
-        on_hub("nyu-mll/multi_nli", "validation_mismatched", table()),
-        own("multinli", _MULTINLI, table("dev_mismatched"), "only the pairs with a published gold label"),
+        Source(("multinli_1.0_dev_mismatched.jsonl",), _MULTINLI, labelled_pairs_from_table()),
+        on_hub("nyu-mll/multi_nli", "validation_mismatched", labelled_pairs_from_table()),
+        own(
+            "multinli",
+            _MULTINLI,
+            labelled_pairs_from_table("dev_mismatched"),
+            "only the pairs with a published gold label",
+        ),
     ),
 )
 
@@ -87,15 +85,15 @@ KOREAN = (
     *(
         _nli(
             f"kornli_{split}",
-            own("xnli_ko", _KORNLI, table(split)),
-            Source((f"xnli.{split}.ko.tsv",), _KORNLI, table()),
+            own("xnli_ko", _KORNLI, labelled_pairs_from_table(split)),
+            Source((f"xnli.{split}.ko.tsv",), _KORNLI, labelled_pairs_from_table()),
         )
         for split in ("dev", "test")
     ),
     _nli(
         "klue_nli_dev",
-        own("klue_nli", _KLUE, table("dev")),
-        Source(("klue-nli-v1.1_dev.json",), _KLUE, table()),
-        on_hub("klue/klue", "validation", table(), "nli"),
+        own("klue_nli", _KLUE, labelled_pairs_from_table("dev")),
+        Source(("klue-nli-v1.1_dev.json",), _KLUE, labelled_pairs_from_table()),
+        on_hub("klue/klue", "validation", labelled_pairs_from_table(), "nli"),
     ),
 )

@@ -1,46 +1,13 @@
-"""What an evaluation found: cells of a table, and what could not be measured and why. Knows numbers only: no files."""
+"""The result of a suite: scores, and the tasks that could not be measured. Works on numbers only: no files."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from sbert.types import Array
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Score:
-    """One cell of a table."""
-
-    task: str
-    """Such as "sts12"."""
-    metric: str
-    """Such as "spearman_cosine", "accuracy", "ndcg@10"."""
-    value: float
-    """Times 100, as the paper prints it."""
-    items: int
-    """How many pairs, texts, triplets or queries it rests on."""
-    note: str = ""
-    """What a reader must know: stand-in data, the aggregation, fewer folds than the protocol asks for."""
-    predicted: Array | None = None
-    """(items,) for confidence intervals: the predictions, or where ``gold`` is None the items' own scores, of which
-    the value is the mean; None where the value is not a function of items alone, as with means over subsets."""
-    gold: Array | None = None
-    """(items,) what people said."""
-
-    def points(self, most: int = 400) -> tuple[tuple[float, float], ...]:
-        """At most so many (gold, predicted) items for a plot, evenly chosen; none where they are no Spearman's."""
-        if self.gold is None or self.predicted is None or not self.metric.startswith("spearman"):
-            return ()
-        step = math.ceil(len(self.gold) / most)
-        return tuple(zip(self.gold[::step].tolist(), self.predicted[::step].astype(float).tolist(), strict=True))
-
-    def __str__(self) -> str:
-        note = f"  ({self.note})" if self.note else ""
-        return f"{self.task} {self.metric} {self.value:.2f}, {self.items} items{note}"
+from sbert.evaluate.score import Score
 
 
 class Missing(NamedTuple):
@@ -48,12 +15,12 @@ class Missing(NamedTuple):
 
     task: str
     reason: str
-    """One sentence: which files from which publisher, or what kind of model."""
+    """One sentence: the files that are missing and their publisher, or the kind of model that is needed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """What one suite said of one model."""
+    """The scores of one model on one suite."""
 
     suite: str
     scores: tuple[Score, ...]
@@ -61,9 +28,9 @@ class Report:
 
     @property
     def averaged(self) -> str:
-        """Of how many tasks the average is, out of how many.
+        """Number of tasks that the average includes, and number of tasks in the suite.
 
-        >>> Report("demo", (Score("a", "accuracy", 80.0, 9),), (Missing("b", "not there"),)).averaged
+        >>> Report("demo", (Score("accuracy", 80.0, 9, task="a"),), (Missing("b", "not there"),)).averaged
         '1 of 2 tasks'
         """
         measured = len({score.task for score in self.scores})
@@ -71,10 +38,10 @@ class Report:
 
     @property
     def average(self) -> float:
-        """The mean of every task's first score, the last column of the paper's tables; not a number without any.
+        """Mean of the first score of every task, the last column of the paper's tables; NaN without any score.
 
-        >>> scores = Score("a", "accuracy", 80.0, 9), Score("a", "f1", 10.0, 9), Score("b", "accuracy", 90.0, 9)
-        >>> Report("demo", scores).average
+        >>> values = {("a", "accuracy"): 80.0, ("a", "f1"): 10.0, ("b", "accuracy"): 90.0}
+        >>> Report("demo", tuple(Score(name, value, 9, task=task) for (task, name), value in values.items())).average
         85.0
         """
         first = {score.task: score.value for score in reversed(self.scores)}

@@ -1,36 +1,41 @@
-"""Wikipedia sections: is a sentence nearer to one of its own section than to one of another section of the article?"""
+"""Wikipedia sections: triplets of two sentences from one section and one from another section of the same article."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-
-from sbert.evaluate.suites.report import Score
+from sbert.evaluate.evaluators.triplets import Triplets
 from sbert.evaluate.suites.sources import Source, column, of_split, on_hub, own, rows
 from sbert.evaluate.suites.task import Options, Task
-from sbert.types import Encoder
+from sbert.types import IntArray
 
 
-class Triples(NamedTuple):
-    """A sentence, one of its own section, and one of another."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Triples:
+    """Sentences, others of the same section, and others of another section."""
 
     anchors: list[str]
     positives: list[str]
     negatives: list[str]
 
+    def __len__(self) -> int:
+        return len(self.anchors)
 
-def score(task: str, triples: Triples, model: Encoder, _options: Options) -> list[Score]:
-    """The share with |a - p| < |a - n|, Euclidean, as the paper measures it."""
-    anchors, positives, negatives = (model.encode(texts, on_truncate="ignore") for texts in triples)
-    right = np.linalg.norm(anchors - positives, axis=1) < np.linalg.norm(anchors - negatives, axis=1)
-    return [Score(task, "euclidean_accuracy", 100 * float(right.mean()), len(right), "", 100.0 * right)]
+    def take(self, places: IntArray) -> Triples:
+        """Return the triplets at these places, in this order."""
+        columns = (self.anchors, self.positives, self.negatives)
+        return Triples(*([texts[place] for place in places] for texts in columns))
 
 
-def table(*names: str, split: str = "") -> Callable[[Sequence[Path]], Triples]:
-    """A reader of tables whose three columns have these names."""
+def triplets(triples: Triples, _options: Options) -> Triplets:
+    """Make the evaluator of the triplets."""
+    return Triplets(triples.anchors, triples.positives, triples.negatives)
+
+
+def triples_from_table(*names: str, split: str = "") -> Callable[[Sequence[Path]], Triples]:
+    """Make a reader of tables whose three columns have these names."""
 
     def read(paths: Sequence[Path]) -> Triples:
         (path,) = paths
@@ -50,12 +55,18 @@ TASKS = (
             Source(
                 ("wikipedia-sections-triplets/test.csv",),
                 "Dor et al. 2018, public.ukp.informatik.tu-darmstadt.de/reimers/sentence-transformers/datasets",
-                table("Sentence1", "Sentence2", "Sentence3"),
+                triples_from_table("Sentence1", "Sentence2", "Sentence3"),
             ),
-            on_hub("sentence-transformers/wikipedia-sections", "test", table(*_COLUMNS), "triplet"),
-            own("wikisection_triplets_selfbuilt", "WikiText-2", table(*_COLUMNS, split="test"), _SELF_BUILT),
+            on_hub("sentence-transformers/wikipedia-sections", "test", triples_from_table(*_COLUMNS), "triplet"),
+            own(
+                "wikisection_triplets_selfbuilt",
+                "WikiText-2",
+                triples_from_table(*_COLUMNS, split="test"),
+                _SELF_BUILT,
+            ),
         ),
-        score,
+        triplets,
         ("encoder",),
+        ("euclidean_accuracy",),
     ),
 )

@@ -1,21 +1,39 @@
-"""The seven sets of SentEval that the paper reports, as tables or as SentEval lays them out. Knows names only."""
+"""SentEval: the seven data sets that the paper reports. Knows file names, columns and line formats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from sbert.data import files
 from sbert.errors import BadInput
+from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
 from sbert.evaluate.suites.sources import Source, column, lines, of_split, own, rows
-from sbert.evaluate.suites.task import Task
-from sbert.evaluate.suites.transfer import Labelled, LabelledSplits, score
+from sbert.evaluate.suites.task import Options, Task
 
 _PUBLISHER = "SentEval's get_transfer_data.bash, github.com/facebookresearch/SentEval"
 
 
-def table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
-    """A reader of one table with the columns split, label, text and perhaps text2; without splits all rows are one."""
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledSplits:
+    """A data set for text classification; one without test texts is cross-validated."""
+
+    train: LabelledTexts
+    dev: LabelledTexts | None = None
+    test: LabelledTexts | None = None
+
+
+def transfer(data: LabelledSplits, options: Options) -> Transfer:
+    """Make the evaluator of the splits."""
+    return Transfer(data.train, data.dev, data.test, folds=options.folds, train_limit=options.train_limit)
+
+
+def splits_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
+    """Make a reader of a table with the columns split, label, text and optionally text2.
+
+    Without ``splits`` all rows are training rows.
+    """
 
     def read(paths: Sequence[Path]) -> LabelledSplits:
         (path,) = paths
@@ -26,17 +44,17 @@ def table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
     return read
 
 
-def _labelled(records: list[files.Record], path: Path) -> Labelled:
+def _labelled(records: list[files.Record], path: Path) -> LabelledTexts:
     names = ("text", "text2") if "text2" in records[0] else ("text",)
     texts = tuple(column(records, name, path) for name in names)
-    return Labelled(texts, [str(files.field(record, "label", str(path))) for record in records])
+    return LabelledTexts(texts, [str(files.field(record, "label", str(path))) for record in records])
 
 
 def _two_files(paths: Sequence[Path]) -> LabelledSplits:
-    """The texts of one class in each."""
+    """Read one file for each class."""
     classes = [lines(path) for path in paths]
     labels = [str(number) for number, texts in enumerate(classes) for _ in texts]
-    return LabelledSplits(Labelled(([text for texts in classes for text in texts],), labels))
+    return LabelledSplits(LabelledTexts(([text for texts in classes for text in texts],), labels))
 
 
 def _sst(paths: Sequence[Path]) -> LabelledSplits:
@@ -45,12 +63,14 @@ def _sst(paths: Sequence[Path]) -> LabelledSplits:
 
 def _trec(paths: Sequence[Path]) -> LabelledSplits:
     train, test = (_split_lines(path, ":") for path in paths)
-    # What stands between the colon and the first space is the finer class.
-    bare = [Labelled(([text.partition(" ")[2] for text in part.texts[0]],), part.labels) for part in (train, test)]
+    # The fine-grained class is between the colon and the first space.
+    bare = [
+        LabelledTexts(([text.partition(" ")[2] for text in part.texts[0]],), part.labels) for part in (train, test)
+    ]
     return LabelledSplits(bare[0], test=bare[1])
 
 
-def _split_lines(path: Path, separator: str, text_first: bool = False) -> Labelled:
+def _split_lines(path: Path, separator: str, text_first: bool = False) -> LabelledTexts:
     texts, labels = [], []
     for number, line in enumerate(lines(path), 1):
         first, found, second = line.strip().partition(separator)
@@ -58,14 +78,14 @@ def _split_lines(path: Path, separator: str, text_first: bool = False) -> Labell
             raise BadInput(f"{path}, line {number}: no {separator!r} between label and text")
         texts.append(first if text_first else second)
         labels.append(second if text_first else first)
-    return Labelled((texts,), labels)
+    return LabelledTexts((texts,), labels)
 
 
 def _mrpc(paths: Sequence[Path]) -> LabelledSplits:
-    def read(path: Path) -> Labelled:
+    def read(path: Path) -> LabelledTexts:
         records = rows(path)
         texts = (column(records, "#1 String", path), column(records, "#2 String", path))
-        return Labelled(texts, column(records, "Quality", path))
+        return LabelledTexts(texts, column(records, "Quality", path))
 
     train, test = map(read, paths)
     return LabelledSplits(train, test=test)
@@ -78,8 +98,8 @@ def _task(
     read: Callable[[Sequence[Path]], LabelledSplits],
     *names: str,
 ) -> Task[LabelledSplits]:
-    sources = own(our_name, _PUBLISHER, table(*splits)), Source(names, _PUBLISHER, read)
-    return Task(name, sources, score, ("encoder",))
+    sources = own(our_name, _PUBLISHER, splits_from_table(*splits)), Source(names, _PUBLISHER, read)
+    return Task(name, sources, transfer, ("encoder",))
 
 
 TASKS = (

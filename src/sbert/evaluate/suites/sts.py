@@ -1,83 +1,46 @@
-"""Semantic textual similarity: the published sets, in English and Korean, and how the paper scores them.
-
-A year's subsets are pooled: one Spearman over all pairs, as the paper does; SentEval takes means over the subsets
-instead, which gives other numbers. Knows names, columns and correlations.
-"""
+"""Semantic textual similarity: the published data sets in English and Korean. Knows file names and columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 
 from sbert.data import files
-from sbert.errors import BadInput, check_option
-from sbert.evaluate.metrics.prediction import spearman
-from sbert.evaluate.suites.report import Score
+from sbert.errors import BadInput
+from sbert.evaluate.evaluators.similarity import Similarity
 from sbert.evaluate.suites.sources import Source, column, lines, numbers, of_split, on_hub, own, rows
-from sbert.evaluate.suites.task import Aggregation, Model, Options, Task, similarities
-from sbert.types import Array, FloatArray, IntArray
-
-Metric = Callable[[Array, Array], float]
+from sbert.evaluate.suites.task import Options, Task
+from sbert.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredPairs:
-    """Pairs of texts and how similar people found them."""
+    """Pairs of texts with gold similarity scores."""
 
     first: list[str]
     second: list[str]
     gold: FloatArray
     """(N,) on any scale."""
     subsets: list[str]
-    """Which part of the set a pair is of, or its topic; all equal where there are none."""
+    """Subset or topic of each pair; all equal if the set has none."""
 
     def __len__(self) -> int:
         return len(self.gold)
 
     def take(self, places: IntArray) -> ScoredPairs:
-        """These pairs, in this order."""
+        """Return the pairs at these places, in this order."""
         first, second, subsets = (
             [texts[place] for place in places] for texts in (self.first, self.second, self.subsets)
         )
         return ScoredPairs(first, second, self.gold[places], subsets)
 
 
-def aggregate(
-    predicted: Array,
-    gold: Array,
-    subsets: Sequence[str],
-    aggregation: Aggregation = "all",
-    metric: Metric = spearman,
-) -> float:
-    """A correlation over all pairs, or the mean over the subsets, plain or weighted by size.
-
-    >>> predicted, gold = np.array([0.1, 0.2, 0.9, 0.8]), np.array([1, 2, 3, 4])
-    >>> aggregate(predicted, gold, ["a", "a", "b", "b"], "mean")
-    0.0
-    >>> round(aggregate(predicted, gold, ["a", "a", "b", "b"], "all"), 2)
-    80.0
-    """
-    check_option("aggregation", aggregation, get_args(Aggregation))
-    if aggregation == "all":
-        return metric(predicted, gold)
-    names, numbers, sizes = np.unique(np.array(subsets), return_inverse=True, return_counts=True)
-    values = [metric(predicted[numbers == number], gold[numbers == number]) for number in range(len(names))]
-    return float(np.average(values, weights=sizes if aggregation == "wmean" else None))
-
-
-def score(task: str, pairs: ScoredPairs, model: Model, options: Options) -> list[Score]:
-    """Spearman of a model's similarities; the note names the aggregation where there is a choice."""
-    predicted, kind = similarities(model, pairs.first, pairs.second)
-    parts = len(set(pairs.subsets))
-    aggregation = options.aggregation if parts > 1 else "all"
-    value = aggregate(predicted, pairs.gold, pairs.subsets, aggregation)
-    note = f"aggregation {aggregation} of {parts} subsets" if parts > 1 else ""
-    kept = (predicted, pairs.gold) if aggregation == "all" else (None, None)
-    return [Score(task, f"spearman{kind}", value, len(pairs), note, *kept)]
+def similarity(pairs: ScoredPairs, options: Options) -> Similarity:
+    """Make the evaluator of scored pairs."""
+    return Similarity(pairs.first, pairs.second, pairs.gold, subsets=pairs.subsets, aggregation=options.aggregation)
 
 
 def _pairs(records: list[files.Record], path: Path, subsets: bool = False) -> ScoredPairs:
@@ -86,15 +49,15 @@ def _pairs(records: list[files.Record], path: Path, subsets: bool = False) -> Sc
     return ScoredPairs(first, second, np.array(numbers(records, "score", path)), parts)
 
 
-def table(
+def pairs_from_table(
     *splits: str, subsets: bool = False, leave_out: Sequence[str] = ()
 ) -> Callable[[Sequence[Path]], ScoredPairs]:
-    """A reader of tables with the columns sentence1, sentence2, score, and perhaps split and subset.
+    """Make a reader of tables with the columns sentence1, sentence2, score, and optionally split and subset.
 
     Args:
-        splits: which to take from a file that has several; none for all.
-        subsets: whether they count.
-        leave_out: subsets that are not part of the task.
+        splits: Splits to read from a file that has several. Defaults to all.
+        subsets: Whether to read the column subset.
+        leave_out: Subsets that are not part of the task.
     """
 
     def read(paths: Sequence[Path]) -> ScoredPairs:
@@ -106,7 +69,7 @@ def table(
 
 
 def _semeval(paths: Sequence[Path]) -> ScoredPairs:
-    """Two files a subset, pairs and scores; pairs without a score were not judged."""
+    """Read two files for each subset, one of pairs and one of scores; pairs without a score are left out."""
     records: list[files.Record] = []
     for texts, scores in zip(paths[::2], paths[1::2], strict=True):
         pairs, judged = [line.split("\t") for line in lines(texts)], lines(scores)
@@ -143,15 +106,15 @@ def _year(number: int, parts: str, leave_out: Sequence[str] = ()) -> Task[Scored
     names = [f"{folder}/STS.{kind}.{part}.txt" for part in parts.split() for kind in ("input", "gs")]
     publisher = f"SemEval 20{number}"
     sources = (
-        own(name, publisher, table("test", subsets=True, leave_out=leave_out)),
+        own(name, publisher, pairs_from_table("test", subsets=True, leave_out=leave_out)),
         Source(tuple(names), f"{publisher}, as SentEval names them", _semeval),
-        on_hub(f"mteb/{name}-sts", "test", table()),
+        on_hub(f"mteb/{name}-sts", "test", pairs_from_table()),
     )
-    return Task(name, sources, score, ("encoder", "scorer"))
+    return _sts(name, *sources)
 
 
 def _sts(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:
-    return Task(name, sources, score, ("encoder", "scorer"))
+    return Task(name, sources, similarity, ("encoder", "scorer"), ("spearman_cosine", "spearman"))
 
 
 _SICK_ROWS = "all splits, as MTEB"
@@ -166,26 +129,34 @@ ENGLISH = (
     _year(16, "answer-answer headlines plagiarism postediting question-question"),
     _sts(
         "stsb",
-        own("stsb", _STSB, table("test")),
-        Source(("sts-test.csv",), _STSB, table()),
-        on_hub("mteb/stsbenchmark-sts", "test", table()),
+        own("stsb", _STSB, pairs_from_table("test")),
+        Source(("sts-test.csv",), _STSB, pairs_from_table()),
+        on_hub("mteb/stsbenchmark-sts", "test", pairs_from_table()),
     ),
     _sts(
         "sick_r",
-        own("sick_r", "SICK 2014", table(), _SICK_ROWS),
+        own("sick_r", "SICK 2014", pairs_from_table(), _SICK_ROWS),
         Source(
             ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"), "SemEval 2014 task 1", _sick, _SICK_ROWS
         ),
-        on_hub("mteb/sickr-sts", "test", table()),
+        on_hub("mteb/sickr-sts", "test", pairs_from_table()),
     ),
 )
 
 KOREAN = (
-    _sts("korsts_dev", own("korsts", _KORSTS, table("dev")), Source(("sts-dev.tsv",), _KORSTS, table())),
-    _sts("korsts_test", own("korsts", _KORSTS, table("test")), Source(("sts-test.tsv",), _KORSTS, table())),
+    _sts(
+        "korsts_dev",
+        own("korsts", _KORSTS, pairs_from_table("dev")),
+        Source(("sts-dev.tsv",), _KORSTS, pairs_from_table()),
+    ),
+    _sts(
+        "korsts_test",
+        own("korsts", _KORSTS, pairs_from_table("test")),
+        Source(("sts-test.tsv",), _KORSTS, pairs_from_table()),
+    ),
     _sts(
         "klue_sts_dev",
-        own("klue_sts", _KLUE, table("dev")),
+        own("klue_sts", _KLUE, pairs_from_table("dev")),
         Source(("klue-sts-v1.1_dev.json",), _KLUE, _klue),
         on_hub("klue/klue", "validation", _klue, "sts"),
     ),

@@ -1,80 +1,102 @@
-"""What a task is, which models it can measure, and an encoder that embeds each text once. Knows no data set."""
+"""A task: where its data is, and a function from the data to an evaluator. Knows no data set.
+
+``task.read(folder)`` reads the data, ``task.scores(data, model)`` measures a model on it, and ``task.run`` does both
+and turns errors into a reason why the task is missing from a report.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 
-from sbert.errors import BadInput, SbertError
-from sbert.evaluate.suites.report import Missing, Score
+from sbert.errors import BadInput, SbertError, check_option
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
+from sbert.evaluate.evaluators.similarity import Aggregation
+from sbert.evaluate.score import Score
+from sbert.evaluate.suites.report import Missing
 from sbert.evaluate.suites.sources import DataFolder, Source
 from sbert.types import Array, Encoder, OnTruncate, Scorer
 
 T = TypeVar("T")
-Kind = Literal["encoder", "scorer", "classifier"]
-Aggregation = Literal["all", "mean", "wmean"]
+Model = Encoder | Scorer
+Capability = Literal["encoder", "scorer", "classifier"]
 
-_KINDS: dict[Kind, str] = {
+_CAPABILITIES: dict[Capability, str] = {
     "encoder": "one that gives vectors, with encode",
     "scorer": "one that gives one score a pair, with predict",
     "classifier": "one that gives several labels a pair, with predict and labels",
 }
 
 
-Model = Encoder | Scorer
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to measure, where a suite leaves a choice."""
+    """Choices that the evaluators of a suite leave open."""
 
     aggregation: Aggregation = "all"
-    """Over the subsets of an STS year: one correlation over all pairs, the mean, or the mean weighted by size."""
+    """How to aggregate over the subsets of an STS year."""
     folds: int = 10
-    """Of SentEval's cross-validation, outer and inner."""
-    rows: int | None = None
-    """At most so many rows to train SentEval's classifiers on."""
+    """Number of folds for SentEval's inner and outer cross-validation."""
+    train_limit: int | None = None
+    """Maximum number of texts to train SentEval's classifiers on; None for all."""
     reranker: Scorer | None = None
-    """Re-orders what the encoder retrieved."""
+    """Scorer that re-ranks the documents that the encoder retrieved."""
+
+    def __post_init__(self) -> None:
+        check_option("aggregation", self.aggregation, get_args(Aggregation))
 
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[T]):
-    """One data set and how it is scored."""
+    """A data set and its evaluator."""
 
     name: str
     sources: tuple[Source[T], ...]
-    """The first one whose files are there is taken."""
-    score: Callable[[str, T, Any, Options], list[Score]]
-    """From the task's name, its data, a model of the right kind and the options."""
-    kinds: tuple[Kind, ...]
-    """Which models it can measure."""
+    """Where the data may come from; the first source whose files exist is used."""
+    evaluator: Callable[[T, Options], ScoreEvaluator[Any]]
+    """Makes an evaluator of the data."""
+    capabilities: tuple[Capability, ...]
+    """The kinds of models that the evaluator can measure."""
+    figures: tuple[str, ...] = ()
+    """Names of the figures to report, in this order; those that the evaluator does not compute for a kind of model are
+    left out. Empty for all."""
+    prefix: str = ""
+    """Prefix of figure names that the report leaves out."""
 
     def found(self, folder: DataFolder) -> tuple[Source[T], list[Path]]:
-        """The source that is taken, and its files; raises where none is whole."""
+        """Return the source to use and its files; raise BadInput if no source is complete."""
         for source in self.sources:
             if paths := folder.find(source):
                 return source, paths
         raise BadInput(f"nothing of this is in {folder.path}: {'; or '.join(map(str, self.sources))}")
 
     def read(self, folder: DataFolder) -> tuple[T, str]:
-        """The data, and what every score on them must say; raises where they are missing or damaged."""
+        """Return the data and the note of its source; raise BadInput if it is missing or damaged."""
         source, paths = self.found(folder)
         return source.read(paths), source.note
 
-    def refusal(self, kind: Kind) -> str:
-        """Why the task is not for models of that kind; empty where it is."""
-        if kind in self.kinds:
-            return ""
-        return f"needs a model of another kind: {' or '.join(_KINDS[name] for name in self.kinds)}"
+    def scores(self, data: T, model: Model, options: Options | None = None) -> list[Score]:
+        """Measure a model on the data."""
+        found = self.evaluator(data, options or Options()).scores(model)
+        by_name = {score.name: score for score in found}
+        return [
+            replace(by_name[name], name=name.removeprefix(self.prefix), task=self.name)
+            for name in self.figures or by_name
+            if name in by_name
+        ]
 
-    def run(self, model: Model, kind: Kind, folder: DataFolder, options: Options) -> list[Score] | Missing:
-        """The scores of a model of that kind, or why there are none: one bad set does not end an hour's work."""
-        if reason := self.refusal(kind):
+    def refusal(self, capability: Capability) -> str:
+        """Return why the task cannot measure such models; empty if it can."""
+        if capability in self.capabilities:
+            return ""
+        return f"needs a model of another kind: {' or '.join(_CAPABILITIES[name] for name in self.capabilities)}"
+
+    def run(self, model: Model, folder: DataFolder, options: Options) -> list[Score] | Missing:
+        """Measure a model, or return why that is not possible."""
+        if reason := self.refusal(capability_of(model)):
             return Missing(self.name, reason)
         try:
             source, paths = self.found(folder)
@@ -82,23 +104,23 @@ class Task(Generic[T]):
         except BadInput as error:
             return Missing(self.name, str(error))
         try:
-            scores = self.score(self.name, data, model, options)
+            scores = self.scores(data, model, options)
         except SbertError as error:
             return Missing(self.name, f"{paths[0]}: {error}")
         return [replace(score, note="; ".join(filter(None, (source.note, score.note)))) for score in scores]
 
 
-def kind_of(model: Model) -> Kind:
-    """What a model can do: the classifiers are the scorers that know several labels."""
+def capability_of(model: Model) -> Capability:
+    """Return what a model can do; a scorer with several labels is a classifier."""
+    if isinstance(model, Encoder):
+        return "encoder"
     if isinstance(model, Scorer):
         return "classifier" if len(getattr(model, "labels", ())) > 1 else "scorer"
-    if hasattr(model, "encode"):
-        return "encoder"
     raise BadInput(f"got a {type(model).__name__}, but a model has a method encode or predict")
 
 
-class Memory:
-    """An encoder that embeds each text once, however often it is asked; in all else the model it is made from."""
+class CachedEncoder:
+    """An encoder that embeds each text once, even if several tasks contain it; otherwise behaves as its model."""
 
     def __init__(self, model: Encoder) -> None:
         self._model = model
@@ -115,10 +137,6 @@ class Memory:
         return getattr(self._model, name)
 
 
-def similarities(model: Model, first: Sequence[str], second: Sequence[str]) -> tuple[Array, str]:
-    """(N,) how similar a model finds pairs, and what to call it: cosines of an encoder, scores of a scorer."""
-    if isinstance(model, Scorer):
-        return model.predict(list(zip(first, second, strict=True)), on_truncate="ignore"), ""
-    vectors = model.encode([*first, *second], on_truncate="ignore")
-    lengths: Array = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.vecdot(*np.split(vectors / np.maximum(lengths, 1e-12), 2)), "_cosine"
+def cached(model: Model) -> Model:
+    """Make an encoder keep its vectors; return a scorer unchanged."""
+    return CachedEncoder(model) if isinstance(model, Encoder) else model

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sbert.errors import BadInput, counted
 from sbert.evaluate.suites import sts
-from sbert.evaluate.suites.task import Model, Options
+from sbert.evaluate.suites.task import Model
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.paper import measure
@@ -71,7 +71,7 @@ def _job(encoders: Encoders, row: Row, paths: list[Path]) -> Job:
     def run() -> list[Cell]:
         data, _ = TASK.read(encoders.folder)
         pairs, cut_note = measure.cut(data, encoders.limits.test)
-        values = [sts.score("stsb", pairs, model, Options())[0].value for model in row.load()]
+        values = [TASK.scores(pairs, model)[0].value for model in row.load()]
         return measure.over_seeds(measure.Place("table2", row, "Spearman"), values, len(pairs), cut_note)
 
     key = encoders.key("table2", row, "Spearman", paths)

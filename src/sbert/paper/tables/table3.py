@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from sbert.errors import BadInput
+from sbert.evaluate.score import Score
 from sbert.evaluate.suites import arguments
-from sbert.evaluate.suites.report import Score
 from sbert.evaluate.suites.sts import ScoredPairs
-from sbert.evaluate.suites.task import Model, Options, Task
+from sbert.evaluate.suites.task import Model, Task
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.paper import baselines, measure, sources
@@ -44,7 +44,7 @@ def jobs(encoders: Encoders) -> list[Job]:
         }
     )
     found = [
-        _job(encoders, row, "unsupervised", paths, partial(_as_it_is, encoders, row, pairs), note)
+        _job(encoders, row, "unsupervised", paths, partial(_as_it_is, encoders, row, task, pairs), note)
         for row in as_they_are
         if encoders.fits(row, task, "table3")
     ]
@@ -83,8 +83,8 @@ def _job(
     return Job(encoders.key("table3", row, section, paths), f"table3: {row.name}", run)
 
 
-def _as_it_is(encoders: Encoders, row: Row, pairs: ScoredPairs) -> list[Score]:
-    return arguments.score("arguments", pairs, encoders.hold(row), Options())
+def _as_it_is(encoders: Encoders, row: Row, task: Task[ScoredPairs], pairs: ScoredPairs) -> list[Score]:
+    return task.scores(pairs, encoders.hold(row))
 
 
 def _trained(

@@ -13,5 +13,5 @@ COLUMNS = dict(zip(("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"), senteval
 
 def jobs(encoders: Encoders) -> list[Job]:
     """One a cell."""
-    options = Options(folds=encoders.limits.transfer_folds, rows=encoders.limits.transfer)
+    options = Options(folds=encoders.limits.transfer_folds, train_limit=encoders.limits.transfer)
     return measure.jobs(encoders, "table5", encoders.rows(encoders.usual), COLUMNS, options)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sbert.errors import BadInput, counted
 from sbert.evaluate.suites import sts
-from sbert.evaluate.suites.task import Model, Options
+from sbert.evaluate.suites.task import Model
 from sbert.losses.softmax import Part
 from sbert.models.bi import BiEncoder
 from sbert.paper import measure, sources
@@ -17,6 +17,7 @@ from sbert.paper.ledger import Cell, Job
 from sbert.paper.rows import CONCAT, Encoders, Makers, Row
 from sbert.types import Pooling
 
+TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
 POOLINGS: tuple[Pooling, ...] = ("mean", "max", "cls")
 CONCATENATIONS: tuple[tuple[Part, ...], ...] = (
     ("u", "v"),
@@ -53,8 +54,8 @@ def _job(encoders: Encoders, path: Path, row: Row, column: str) -> Job:
     place = measure.Place("table6", row, column)
 
     def run() -> list[Cell]:
-        pairs, note = measure.cut(sts.table("dev")([path]), encoders.limits.test)
-        (score,) = sts.score("stsb_dev", pairs, encoders.hold(row), Options())
+        pairs, note = measure.cut(sts.pairs_from_table("dev")([path]), encoders.limits.test)
+        (score,) = TASK.scores(pairs, encoders.hold(row))
         return [measure.cell(place, score, note)]
 
     return Job(encoders.key("table6", row, column, [path]), f"table6: {row.name}, {column}", run)
