@@ -141,7 +141,7 @@ def without(tensor: str) -> Callable[[Path], None]:
 REFUSALS: dict[str, tuple[Callable[[Path], None], str]] = {
     "sparse": (
         lambda folder: merge(folder / "config_sentence_transformers.json", model_type="SparseEncoder"),
-        "holds a SparseEncoder, but a CrossEncoder or a bare encoder is expected; name another model, or",
+        "holds a SparseEncoder, but a CrossEncoder or a plain encoder is expected; name another model, or",
     ),
     "more modules": (
         lambda folder: (folder / "modules.json").write_text(
@@ -152,11 +152,11 @@ REFUSALS: dict[str, tuple[Callable[[Path], None], str]] = {
                 ]
             )
         ),
-        r"lists sentence_transformers\.models\.Transformer, a\.LogitScore, but only a Transformer with its own head",
+        r"lists 'sentence_transformers\.models\.Transformer', 'a\.LogitScore', but only a Transformer",
     ),
     "no list": (
         lambda folder: (folder / "modules.json").write_text("[7]"),
-        "is no list of modules with type and path",
+        "must be a list of modules with type and path",
     ),
     "prompt": (
         lambda folder: merge(folder / "config_sentence_transformers.json", default_prompt_name="query"),
@@ -172,9 +172,9 @@ REFUSALS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "too many names": (
         lambda folder: merge(folder / "config.json", id2label={"0": "a", "1": "b"}),
-        "names the labels 0, 1, but the head gives 0; make id2label fit",
+        "names the labels '0', '1', but the head gives '0'; make them fit",
     ),
-    "no projection": (without("classifier.weight"), r"model\.safetensors is damaged or does not fit"),
+    "no projection": (without("classifier.weight"), r"model\.safetensors lacks 1 tensors \('classifier.weight'\)"),
     "no pooler": (without("bert.pooler.dense.bias"), r"model\.safetensors"),
 }
 

@@ -92,35 +92,38 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     "sparse": (merged("config_sentence_transformers.json", model_type="SparseEncoder"), "holds a SparseEncoder"),
     "unknown module": (
         module(4, type="sentence_transformers.models.CNN"),
-        "lists Transformer, Pooling, Dense, LayerNorm, CNN, but Transformer, Pooling, and then any of Dense, ",
+        "lists 'Transformer', 'Pooling', 'Dense', 'LayerNorm', 'CNN', but Transformer, Pooling, and then any of ",
     ),
-    "words first": (module(0, type="sentence_transformers.models.WordEmbeddings"), "lists WordEmbeddings, Pooling"),
-    "no pooling": (module(1, type="sentence_transformers.models.Normalize"), "lists Transformer, Normalize"),
+    "words first": (
+        module(0, type="sentence_transformers.models.WordEmbeddings"),
+        "lists 'WordEmbeddings', 'Pooling'",
+    ),
+    "no pooling": (module(1, type="sentence_transformers.models.Normalize"), "lists 'Transformer', 'Normalize'"),
     "nothing": (text("modules.json", "[]"), "lists nothing"),
     "foreign code": (
         module(2, type="custom_st.Dense"),
-        "asks for the module custom_st.Dense, whose code is not known",
+        "asks for the module 'custom_st.Dense', whose code is not known",
     ),
-    "outside": (module(2, path="../other"), r"points to \.\./other, outside"),
-    "absolute": (module(2, path="/etc"), "points to /etc, outside"),
-    "no module list": (text("modules.json", '[{"idx": 0}]'), "is no list of modules with type and path"),
+    "outside": (module(2, path="../other"), r"points to '\.\./other', outside"),
+    "absolute": (module(2, path="/etc"), "points to '/etc', outside"),
+    "no module list": (text("modules.json", '[{"idx": 0}]'), "modules.json lacks 'type'"),
     "broken modules": (text("modules.json", "{nope"), r"modules\.json cannot be read as JSON"),
     "settings a list": (text("config_sentence_transformers.json", "[]"), "holds a list, but a JSON object"),
     "default prompt": (
         merged("config_sentence_transformers.json", default_prompt_name="qurey"),
-        "default_prompt_name 'qurey', but its prompts are query",
+        "default_prompt_name 'qurey', but its prompts are 'query'",
     ),
     "similarity": (
         merged("config_sentence_transformers.json", similarity_fn_name="maxsim"),
-        "similarity_fn_name 'maxsim', but only cosine, dot, euclidean, manhattan are known",
+        "similarity_fn_name 'maxsim', but one of cosine, dot, euclidean, manhattan is expected",
     ),
     "prompts a list": (
         merged("config_sentence_transformers.json", prompts=["질문: "]),
-        r"config_sentence_transformers\.json has prompts \['질문: '\], but a JSON object is expected",
+        r"config_sentence_transformers\.json has prompts \['질문: '\], but a JSON object of texts is expected",
     ),
     "prompt a number": (
         merged("config_sentence_transformers.json", prompts={"질문": 1}),
-        r"config_sentence_transformers\.json has 질문 1, but a text is expected; download or save",
+        r"config_sentence_transformers\.json has prompts \{'질문': 1\}, but a JSON object of texts is expected",
     ),
     "default prompt a list": (
         merged("config_sentence_transformers.json", default_prompt_name=["query"]),
@@ -128,19 +131,19 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     ),
     "short vectors a text": (
         merged("config_sentence_transformers.json", truncate_dim="8"),
-        r"config_sentence_transformers\.json has truncate_dim '8', but a whole number is expected",
+        r"config_sentence_transformers\.json has truncate_dim '8', but a whole number from 1 to 8 is expected",
     ),
     "longer vectors": (
         merged("config_sentence_transformers.json", truncate_dim=9),
-        "has truncate_dim 9, but the model gives 1 to 8 dimensions",
+        "has truncate_dim 9, but a whole number from 1 to 8 is expected",
     ),
     "length a text": (
         merged("sentence_bert_config.json", max_seq_length="256"),
-        r"sentence_bert_config\.json has max_seq_length '256', but a whole number is expected",
+        r"sentence_bert_config\.json has max_seq_length '256', but a whole number from 1 on is expected",
     ),
     "no length": (
-        merged("sentence_bert_config.json", max_seq_length=-1),
-        r"say to cut texts at -1 tokens \(.* adds 2 special tokens; .*\); repair their max_seq_length",
+        merged("sentence_bert_config.json", max_seq_length=2),
+        r"say to truncate texts at 2 tokens \(.* adds 2 special tokens; .*\); repair their max_seq_length",
     ),
     "tokenizer length": (
         lambda folder: [
@@ -151,13 +154,16 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     ),
     "tokenizer inputs": (
         merged("tokenizer_config.json", model_input_names="input_ids"),
-        r"tokenizer_config\.json has model_input_names 'input_ids', but a list is expected",
+        r"tokenizer_config\.json has model_input_names 'input_ids', but a list of texts is expected",
     ),
     "pooling a number": (
         text("1_Pooling/config.json", '{"pooling_mode": 3}'),
-        r"1_Pooling.config\.json has pooling_mode 3, but a text or a list of them is expected",
+        r"1_Pooling.config\.json has pooling_mode 3, but a text or a list of texts is expected",
     ),
-    "pooling lists": (text("1_Pooling/config.json", '{"pooling_mode": [["mean"]]}'), "but only cls, max, mean"),
+    "pooling lists": (
+        text("1_Pooling/config.json", '{"pooling_mode": [["mean"]]}'),
+        "but a text or a list of texts is expected",
+    ),
     "pooling flag": (
         merged("1_Pooling/config.json", pooling_mode_attention=True),
         "asks for 'pooling_mode_attention', but only pooling_mode_cls_token",
@@ -193,13 +199,13 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     "norm size": (merged("3_LayerNorm/config.json", dimension=9), "takes vectors of 9 .* before it give 8"),
     "dense incomplete": (
         text("2_Dense/config.json", '{"in_features": 32}'),
-        "lacks 'out_features', which Dense needs",
+        "2_Dense.config.json lacks 'out_features'",
     ),
     "dense weights": (cut("2_Dense/model.safetensors"), r"2_Dense.model\.safetensors is damaged"),
     "dense shape": (merged("2_Dense/config.json", out_features=8, bias=False), "damaged or does not fit"),
     "dense no weights": (without("2_Dense/model.safetensors"), r"2_Dense.model\.safetensors is missing"),
     "no config": (without("config.json"), r"config\.json is missing; the folder is no complete model"),
-    "model type": (merged("config.json", model_type="bret"), "model_type 'bret', which is unknown to transformers"),
+    "model type": (merged("config.json", model_type="bret"), "model_type 'bret', which is no known text encoder"),
     "own code": (
         merged("config.json", model_type="bret", auto_map={"AutoModel": "evil.Evil"}),
         "model_type 'bret', which needs code from its folder, which is never run",
@@ -211,11 +217,11 @@ REFUSALS: dict[str, tuple[Change, str]] = {
     "other shape": (merged("config.json", hidden_size=64), r"model\.safetensors is damaged or does not fit"),
     "missing tensors": (
         only_tensors(lambda name: "layer.1" not in name),
-        r"lacks 16 tensors \(encoder\.layer\.1\.attention\.self\.query\.weight, .*, \.\.\.\)",
+        r"lacks 16 tensors \('encoder\.layer\.1\.attention\.self\.query\.weight', .*, \.\.\. \(16 in all\)\)",
     ),
     "one missing tensor": (
         only_tensors(lambda name: name != "embeddings.word_embeddings.weight"),
-        r"lacks 1 tensors \(embeddings\.word_embeddings\.weight\)",
+        r"lacks 1 tensors \('embeddings\.word_embeddings\.weight'\)",
     ),
     "broken tokenizer": (text("tokenizer.json", "{}"), "gives no tokenizer"),
     "no tokenizer": (without("tokenizer.json"), "gives no tokenizer"),
@@ -262,7 +268,7 @@ def test_not_an_encoder(tiny_folder, tmp_path):
     shutil.copytree(tiny_folder("bert"), tmp_path / "m")
     config = AutoConfig.for_model("t5", d_model=16, d_ff=16, num_layers=1, num_heads=1, vocab_size=400)
     AutoModel.from_config(config).save_pretrained(tmp_path / "m")
-    with pytest.raises(BadModel, match="holds T5Model, which does not run as a text encoder"):
+    with pytest.raises(BadModel, match="model_type 't5', which is no known text encoder"):
         hub.read(tmp_path / "m")
 
 

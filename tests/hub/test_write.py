@@ -16,6 +16,7 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoTokenizer
 
 from sbert import hub
+from sbert.disk import files
 from sbert.hub.weights import lacks_pooler
 from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize
 from sbert.types import FloatArray
@@ -264,11 +265,12 @@ class TestFolder:
         rename = Path.rename
 
         def once(self: Path, target: Path) -> Path:
-            if self.name.startswith(".m.") and target == folder and not self.name.endswith(".old"):
+            if self.name == "new" and target == folder:
                 raise OSError("no")
             return rename(self, target)
 
         monkeypatch.setattr(Path, "rename", once)
+        monkeypatch.setattr(files, "_exchange", lambda first, second: False)  # as on systems that lack it
         with pytest.raises(OSError, match="no"):
             written(tiny_folder, folder)
         assert hub.read(folder).pooling == ("mean",)

@@ -1,7 +1,6 @@
-"""FOLDER <-> PARTS: the only room that knows file names, legacy keys or the network."""
+"""Reads model folders into parts and writes parts into folders. No other room knows file names or the network."""
 
 from sbert.hub.cross import new_head, read_cross, write_cross
-from sbert.hub.files import tidy
 from sbert.hub.find import resolve
 from sbert.hub.kind import holds_words, known_kind
 from sbert.hub.layout import read, read_backbone, write
@@ -28,7 +27,6 @@ __all__ = [
     "read_vectors",
     "read_words",
     "resolve",
-    "tidy",
     "write",
     "write_cross",
     "write_poly",

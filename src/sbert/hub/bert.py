@@ -1,4 +1,4 @@
-"""BERT and its kin, as files: between the names in their checkpoints and ours."""
+"""BERT and its relatives as files: translates between the names in their checkpoints and ours."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
+from sbert.disk.files import write_json
 from sbert.errors import BadModel
-from sbert.hub.files import write_json
-from sbert.hub.modules import damaged
+from sbert.hub.schema import DEEPEST, WIDEST, checked, choice, flag, number, text, whole
+from sbert.hub.tensors import SAFETENSORS, Stored, fill
 from sbert.nn.bert import ACTIVATIONS, Bert, BertSizes
 from sbert.nn.transformer import Facts
 
-# model_type -> the class name in transformers, and whether positions start behind the padding's.
+# model_type -> the class name in transformers, and whether positions start after the padding's id.
 _KINDS = {
     "bert": ("BertModel", False),
     "electra": ("ElectraModel", False),
@@ -23,17 +24,30 @@ _KINDS = {
     "xlm-roberta": ("XLMRobertaModel", True),
     "camembert": ("CamembertModel", True),
 }
-_PREFIXES = ("bert.", "electra.", "roberta.")  # checkpoints of models with a head on top
-_NEEDED = (
-    "vocab_size",
-    "hidden_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "intermediate_size",
-    "max_position_embeddings",
-    "type_vocab_size",
-    "layer_norm_eps",
-)
+_PREFIXES = ("bert.", "electra.", "roberta.")  # in checkpoints of models with a head
+_SIZES = {
+    "vocab_size": whole(1),
+    "hidden_size": whole(1, WIDEST),
+    "num_hidden_layers": whole(1, DEEPEST),
+    "num_attention_heads": whole(1, WIDEST),
+    "intermediate_size": whole(1, WIDEST),
+    "max_position_embeddings": whole(1),
+    "type_vocab_size": whole(1, WIDEST),
+    "layer_norm_eps": number(0, 1),
+}
+_OPTIONS = {
+    "embedding_size": whole(1, WIDEST, default=None),
+    "pad_token_id": whole(0, default=None),
+    "hidden_act": choice(ACTIVATIONS, default="gelu"),
+    "hidden_dropout_prob": number(0, 1, default=0.1),
+    "attention_probs_dropout_prob": number(0, 1, default=0.1),
+}
+_UNUSUAL = {
+    "hidden_act": text("gelu"),
+    "position_embedding_type": text("absolute"),
+    "is_decoder": flag(False),
+    "add_cross_attention": flag(False),
+}
 _OUTSIDE = {
     "words": "embeddings.word_embeddings",
     "places": "embeddings.position_embeddings",
@@ -52,44 +66,37 @@ _INSIDE = {
 }
 
 
-def is_bert(settings: dict[str, Any]) -> bool:
-    """Whether these settings ask for nothing that :class:`sbert.nn.bert.Bert` does not have."""
+def is_bert(kind: str | None, settings: dict[str, Any], path: Path) -> bool:
+    """Return whether these settings ask for nothing that :class:`sbert.nn.bert.Bert` lacks."""
+    if kind not in _KINDS or any(settings.get(key) is None for key in _SIZES) or settings.get("quantization_config"):
+        return False
+    said = checked(settings, _UNUSUAL, path)
     return (
-        settings.get("model_type") in _KINDS
-        and all(key in settings for key in _NEEDED)
-        and settings.get("hidden_act", "gelu") in ACTIVATIONS
-        and settings.get("position_embedding_type", "absolute") == "absolute"
-        and not any(settings.get(key) for key in ("is_decoder", "add_cross_attention", "quantization_config"))
+        said["hidden_act"] in ACTIVATIONS
+        and said["position_embedding_type"] == "absolute"
+        and not said["is_decoder"]
+        and not said["add_cross_attention"]
     )
 
 
-def read_bert(settings: dict[str, Any], path: Path) -> Bert:
-    """The encoder with the weights in ``path``."""
-    try:
-        stored = {_plain(name): tensor for name, tensor in load_file(path).items()}
-        with torch.device("meta"):  # no random weights that are thrown away again
-            model = Bert(_sizes(settings, pooler="pooler.dense.weight" in stored), _carried(settings))
-        missing = [name for ours in model.state_dict() for name in _their_names(ours) if name not in stored]
-        if missing:
-            some = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
-            raise BadModel(f"{path} lacks {len(missing)} tensors ({some}); download or save the model again")
-        weights = {ours: torch.cat([stored[name] for name in _their_names(ours)]) for ours in model.state_dict()}
-        model.load_state_dict({ours: tensor.float() for ours, tensor in weights.items()}, assign=True)
-    except BadModel:
-        raise
-    except Exception as error:  # sizes that do not fit, files cut short: each has its own errors
-        raise damaged(path, error) from error
+def read_bert(settings: dict[str, Any], path: Path, weights: Path) -> Bert:
+    """Return the encoder with the settings of the file ``path`` and the tensors in ``weights``."""
+    stored = Stored(weights, _plain)
+    sizes = _sizes(settings, path, pooler="pooler.dense.weight" in stored.shapes)
+    with torch.device("meta"):  # neither memory nor random weights
+        model = Bert(sizes, _carried(settings))
+    fill(model, stored, _their_names, besides=stored.shapes)
     return model.requires_grad_().eval()
 
 
 def write_bert(model: Bert, folder: Path) -> None:
-    """Store config.json and model.safetensors, under the names everybody knows."""
+    """Write config.json and model.safetensors, under the names that other libraries use."""
     tensors: dict[str, Tensor] = {}
     for ours, tensor in model.state_dict().items():
         names = _their_names(ours)
         tensors |= {name: piece.contiguous() for name, piece in zip(names, tensor.chunk(len(names)), strict=True)}
     write_json(folder / "config.json", model.settings)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    save_file(tensors, folder / SAFETENSORS, metadata={"format": "pt"})
 
 
 def _plain(name: str) -> str:
@@ -99,7 +106,7 @@ def _plain(name: str) -> str:
 
 
 def _their_names(ours: str) -> list[str]:
-    """The tensors of a checkpoint that one of ours is made of: query, key and value are one matrix here."""
+    """Return the tensors of a checkpoint that form one of ours: query, key and value are a single matrix here."""
     module, _, part = ours.rpartition(".")
     if module in _OUTSIDE:
         return [f"{_OUTSIDE[module]}.{part}"]
@@ -108,34 +115,47 @@ def _their_names(ours: str) -> list[str]:
 
 
 def _carried(settings: dict[str, Any]) -> dict[str, Any]:
-    """What config.json says when the model is saved again."""
-    dropped = ("auto_map", "torch_dtype", "_name_or_path")
-    kept = {key: value for key, value in settings.items() if key not in dropped}
+    """Return what config.json says when the model is saved again."""
+    dropped = ("auto_map", "torch_dtype", "attn_implementation")
+    kept = {key: value for key, value in settings.items() if key not in dropped and not key.startswith("_")}
     return kept | {"architectures": [_KINDS[settings["model_type"]][0]], "dtype": "float32"}
 
 
-def _sizes(settings: dict[str, Any], pooler: bool) -> BertSizes:
-    architecture, behind_padding = _KINDS[settings["model_type"]]
-    padding = settings.get("pad_token_id", 1 if behind_padding else 0)
-    first = padding + 1 if behind_padding else 0
+def _sizes(settings: dict[str, Any], path: Path, pooler: bool) -> BertSizes:
+    said = checked(settings, _SIZES | _OPTIONS, path)
+    hidden, heads = said["hidden_size"], said["num_attention_heads"]
+    if hidden % heads:
+        raise BadModel(
+            f"{path} has hidden_size {hidden}, which its num_attention_heads, {heads}, do not divide; "
+            "download or save the model again"
+        )
+    architecture, after_padding = _KINDS[settings["model_type"]]
+    padding = int(after_padding) if said["pad_token_id"] is None else said["pad_token_id"]
+    first = padding + 1 if after_padding else 0
+    positions = said["max_position_embeddings"]
+    if positions <= first or padding >= said["vocab_size"]:
+        raise BadModel(
+            f"{path} has pad_token_id {padding}, which leaves no positions or is not in the vocabulary; "
+            "download or save the model again"
+        )
     facts = Facts(
         architecture=architecture,
-        hidden_size=settings["hidden_size"],
-        depth=settings["num_hidden_layers"],
-        vocabulary_size=settings["vocab_size"],
-        max_length=settings["max_position_embeddings"] - first,
+        hidden_size=hidden,
+        depth=said["num_hidden_layers"],
+        vocabulary_size=said["vocab_size"],
+        max_length=positions - first,
         first_position=first,
-        segments=settings["type_vocab_size"],
+        segments=said["type_vocab_size"],
         pad_token_id=padding,
     )
     return BertSizes(
         facts=facts,
-        embedding_size=settings.get("embedding_size", facts.hidden_size),
-        heads=settings["num_attention_heads"],
-        intermediate_size=settings["intermediate_size"],
-        activation=settings.get("hidden_act", "gelu"),
-        norm_epsilon=settings["layer_norm_eps"],
-        hidden_dropout=settings.get("hidden_dropout_prob", 0.1),
-        attention_dropout=settings.get("attention_probs_dropout_prob", 0.1),
+        embedding_size=said["embedding_size"] or hidden,
+        heads=heads,
+        intermediate_size=said["intermediate_size"],
+        activation=said["hidden_act"],
+        norm_epsilon=said["layer_norm_eps"],
+        hidden_dropout=said["hidden_dropout_prob"],
+        attention_dropout=said["attention_probs_dropout_prob"],
         pooler=pooler,
     )

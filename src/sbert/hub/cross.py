@@ -1,4 +1,4 @@
-"""A cross-encoder's folder: a transformers sequence classifier, as sentence-transformers' CrossEncoder keeps it."""
+"""Reads and writes the folder of a cross-encoder, which is a sequence classifier of transformers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
+import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from sbert.errors import BadModel
+from sbert.disk.files import real, write_json
+from sbert.errors import BadModel, listed, shown
 from sbert.hub.card import cross_card
-from sbert.hub.files import read_object, real, whole_folder, write_json
+from sbert.hub.files import read_object, reads_folder, whole_model
 from sbert.hub.kind import CROSS, MODULES, SETTINGS, fullest_kind, listed_modules, versions, way_to_load
-from sbert.hub.modules import damaged, weights_path
 from sbert.hub.parts import CrossParts
+from sbert.hub.schema import checked, number, table
+from sbert.hub.tensors import SAFETENSORS, Stored, fill, lacks, weights_path
 from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
 from sbert.hub.weights import read_transformer, write_transformer
 from sbert.nn.classify import Classifier, usual_scale
@@ -27,12 +29,12 @@ _TASK = "sequence-classification"
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """An architecture's own classification head, and what its tensors are called."""
+    """An architecture's own classification head, and the names of its tensors."""
 
     name: str
-    """The class in transformers is this and ForSequenceClassification."""
+    """The class in transformers is called this, followed by ForSequenceClassification."""
     body: str
-    """Before the name of each of the encoder's tensors."""
+    """Prefix of the names of the encoder's tensors."""
     dense: str
     projection: str
     activation: str
@@ -50,45 +52,55 @@ _FORMS = {
     "electra": _Form("Electra", "electra.", "classifier.dense", "classifier.out_proj", "gelu", True),
 }
 _DROPOUTS = ("classifier_dropout", "seq_classif_dropout", "classifier_dropout_prob", "hidden_dropout_prob")
+_HEAD = {"id2label": table(default=None), **{key: number(0, 1, default=None) for key in _DROPOUTS}}
 _SCALES: dict[Scale, str] = {
     "sigmoid": "torch.nn.modules.activation.Sigmoid",
     "identity": "torch.nn.modules.linear.Identity",
     "softmax": "torch.nn.modules.activation.Softmax",
 }
-_OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transformers kept it before version 4
+_OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transformers stored it before version 4
 
 
+@reads_folder
 def read_cross(folder: Path, new_labels: int = 1, seed: int = 0) -> CrossParts:
-    """The cross-encoder in ``folder``; a bare encoder gets a new head of so many labels, drawn from ``seed``."""
+    """Return the parts of the cross-encoder in ``folder``.
+
+    Args:
+        folder: A model folder. A plain encoder gets a new head.
+        new_labels: Number of labels of a new head.
+        seed: Random seed of a new head.
+    """
     kind = fullest_kind(folder)
     if kind is not None and kind != CROSS:
         raise BadModel(
-            f"{folder} holds a {kind}, but a {CROSS} or a bare encoder is expected; {way_to_load(kind)}, or put a new "
-            f"head on its body with CrossEncoder(Backbone.from_pretrained(...))"
+            f"{folder} holds a {kind}, but a {CROSS} or a plain encoder is expected; {way_to_load(kind)}, or "
+            "put a new head on its body with CrossEncoder(Backbone.from_pretrained(...))"
         )
     settings, noted = read_object(folder / "config.json"), read_object(folder / SETTINGS, optional=True)
     _check_plain(folder, noted)
     transformer = read_transformer(folder)
     tokenizer = read_tokenizer(folder, transformer, task=_TASK)
     if kind is None:
-        head, settings = new_head(transformer, new_labels, seed), {}  # a bare encoder's labels are not the new head's
+        head, settings = new_head(transformer, new_labels, seed), {}  # the encoder's labels are not the new head's
     else:
-        head = _read_head(settings, folder)
+        head = _read_head(settings, transformer.facts.hidden_size, folder)
         _take_pooler(transformer)
-    labels = _read_labels(settings, head, folder)
+    labels = _read_labels(settings, head, folder / "config.json")
     scale = _read_scale(settings, noted, folder) or usual_scale(len(labels))
     return CrossParts(tokenizer, transformer, head, labels, scale)
 
 
 def new_head(transformer: Transformer, labels: int, seed: int) -> Classifier:
-    """A head of the architecture's own form for a body without one; where that form has a pooler, the body's moves in.
+    """Return a new head of the architecture's own form for a body without one.
 
-    A pooler that the form has no use for is dropped, as transformers does when it makes such a model.
+    The body's pooler becomes part of the head if the form has one, and is dropped otherwise, as transformers does.
     """
     settings = _settings(transformer)
     form = _form(settings, "the encoder")
-    head = _head(form, settings, transformer.facts.hidden_size, labels)
-    head.draw(settings.get("initializer_range", 0.02), seed)
+    path = Path("config.json")
+    head = _head(form, settings, path, transformer.facts.hidden_size, labels)
+    deviation = checked(settings, {"initializer_range": number(0, 1_000, default=0.02)}, path)["initializer_range"]
+    head.draw(deviation, seed)
     pooler = _take_pooler(transformer)
     if pooler is not None and form.dense.startswith(form.body):
         head.dense.load_state_dict(pooler.state_dict())
@@ -96,8 +108,8 @@ def new_head(transformer: Transformer, labels: int, seed: int) -> Classifier:
 
 
 def write_cross(parts: CrossParts, folder: Path) -> None:
-    """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
-    with whole_folder(folder) as draft:
+    """Save a cross-encoder whole or not at all. Replaces a model, but no other folder."""
+    with whole_model(folder) as draft:
         write_transformer(parts.transformer, draft)
         _add_head(parts, draft)
         write_tokenizer(parts.tokenizer, parts.transformer, draft)
@@ -111,14 +123,14 @@ def write_cross(parts: CrossParts, folder: Path) -> None:
 
 
 def _add_head(parts: CrossParts, folder: Path) -> None:
-    """Make the bare encoder in ``folder`` a classifier: the head's tensors, the labels and the scale."""
+    """Turn the encoder in ``folder`` into a classifier: add the tensors of the head, the labels and the scale."""
     path = folder / "config.json"
     settings = read_object(path)
     form = _form(settings, folder)
-    body = {form.body + name: tensor for name, tensor in load_file(folder / "model.safetensors").items()}
+    body = {form.body + name: tensor for name, tensor in load_file(folder / SAFETENSORS).items()}
     head = {theirs: parts.head.state_dict()[ours].contiguous() for ours, theirs in _names(form).items()}
     save_file(body | head, folder / "whole.safetensors", metadata={"format": "pt"})
-    (folder / "whole.safetensors").replace(folder / "model.safetensors")  # never into a file that is mapped to memory
+    (folder / "whole.safetensors").replace(folder / SAFETENSORS)  # the old file is mapped to memory
     kept = {key: value for key, value in settings.items() if key not in (_OLD_SCALE, "num_labels", "problem_type")}
     labels = {
         "id2label": {str(number): name for number, name in enumerate(parts.labels)},
@@ -129,54 +141,54 @@ def _add_head(parts: CrossParts, folder: Path) -> None:
 
 
 def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
-    """Raise where sentence-transformers would do more than run the classifier."""
+    """Raise BadModel where sentence-transformers would do more than run the classifier."""
     path = folder / MODULES
     types = [name for name, _ in listed_modules(path)] if path.is_file() else []
     if types and [name.rpartition(".")[2] for name in types] != ["Transformer"]:
-        raise BadModel(f"{path} lists {', '.join(types)}, but only a Transformer with its own head is supported")
+        raise BadModel(f"{path} lists {listed(types)}, but only a Transformer with its own head is supported")
     if noted.get("default_prompt_name"):
         raise BadModel(f"{folder / SETTINGS} has a default prompt, but pairs are read without prompts; remove it")
 
 
-def _read_head(settings: dict[str, Any], folder: Path) -> Classifier:
+def _read_head(settings: dict[str, Any], size: int, folder: Path) -> Classifier:
     form = _form(settings, folder)
-    path = weights_path(folder, legacy_weights=False)
-    try:
-        with safe_open(path, "pt") as file:
-            tensors = {ours: file.get_tensor(theirs).float() for ours, theirs in _names(form).items()}
-        head = _head(form, settings, len(tensors["dense.weight"]), len(tensors["projection.weight"]))
-        head.load_state_dict(tensors)
-    except Exception as error:  # tensors missing or of another size, a file cut short or in parts
-        raise damaged(path, error) from error
+    stored = Stored(weights_path(folder))
+    names = _names(form)
+    if (output := names["projection.weight"]) not in stored.shapes:
+        raise lacks(stored.path, [output])
+    with torch.device("meta"):  # no memory before the sizes have been compared with the stored tensors
+        labels = (*stored.shapes[output], 0)[0]
+        head = _head(form, settings, folder / "config.json", size, labels)
+    fill(head, stored, lambda ours: [names[ours]], besides=stored.shapes)
     return head.eval()
 
 
-def _read_labels(settings: dict[str, Any], head: Classifier, folder: Path) -> tuple[str, ...]:
+def _read_labels(settings: dict[str, Any], head: Classifier, path: Path) -> tuple[str, ...]:
     numbers = [str(number) for number in range(head.projection.out_features)]
-    named = settings.get("id2label") or {number: f"LABEL_{number}" for number in numbers}
+    named = checked(settings, _HEAD, path)["id2label"] or {number: f"LABEL_{number}" for number in numbers}
     if set(named) != set(numbers):
-        raise BadModel(
-            f"{folder / 'config.json'} names the labels {', '.join(map(str, named))}, but the head gives "
-            f"{', '.join(numbers)}; make id2label fit"
-        )
+        raise BadModel(f"{path} names the labels {listed(named)}, but the head gives {listed(numbers)}; make them fit")
     return tuple(str(named[number]) for number in numbers)
 
 
 def _read_scale(settings: dict[str, Any], noted: dict[str, Any], folder: Path) -> Scale | None:
-    """The scale of the scores, wherever a release of sentence-transformers has kept it; None: not said."""
-    inside = settings.get("sentence_transformers") or {}
-    stored = noted.get("activation_fn") or inside.get("activation_fn") or settings.get(_OLD_SCALE)
+    """Return the scale of the scores, wherever a release of sentence-transformers stored it, or None."""
+    inside = settings.get("sentence_transformers")
+    places = (noted.get("activation_fn"), inside.get("activation_fn") if isinstance(inside, dict) else None)
+    stored = next(filter(None, (*places, settings.get(_OLD_SCALE))), None)
     if stored is None:
         return None
     short = {path.rpartition(".")[2]: scale for scale, path in _SCALES.items()}
     place, _, name = str(stored).rpartition(".")
     if not place.startswith("torch.nn") or name not in short:
-        raise BadModel(f"{folder} has the activation {stored!r}, but only torch.nn's {', '.join(short)} are known")
+        raise BadModel(
+            f"{folder} has the activation {shown(stored)}, but only torch.nn's {', '.join(short)} are known"
+        )
     return short[name]
 
 
 def _settings(transformer: Any) -> dict[str, Any]:
-    """What config.json says of it."""
+    """Return the contents of a transformer's config.json."""
     settings: dict[str, Any] = (
         transformer.settings if hasattr(transformer, "settings") else transformer.model.config.to_dict()
     )
@@ -185,24 +197,25 @@ def _settings(transformer: Any) -> dict[str, Any]:
 
 def _form(settings: dict[str, Any], what: object) -> _Form:
     kind = settings.get("model_type")
-    if kind not in _FORMS:
-        raise BadModel(f"{what} is of type {kind!r}, but cross-encoders are made of {', '.join(_FORMS)}; choose one")
+    if not isinstance(kind, str) or kind not in _FORMS:
+        raise BadModel(f"{what} is of type {shown(kind)}, but cross-encoders are made of {', '.join(_FORMS)}")
     return _FORMS[kind]
 
 
-def _head(form: _Form, settings: dict[str, Any], size: int, labels: int) -> Classifier:
-    dropout = next((settings[key] for key in _DROPOUTS if settings.get(key) is not None), 0.1)
+def _head(form: _Form, settings: dict[str, Any], path: Path, size: int, labels: int) -> Classifier:
+    said = checked(settings, _HEAD, path)
+    dropout = next((said[key] for key in _DROPOUTS if said[key] is not None), 0.1)
     return Classifier(size, labels, activation=form.activation, dropout=dropout, drop_first=form.drop_first)
 
 
 def _names(form: _Form) -> dict[str, str]:
-    """The tensors of a head: our name to theirs."""
+    """Return the tensors of a head: our name -> theirs."""
     layers = {"dense": form.dense, "projection": form.projection}
     return {f"{ours}.{part}": f"{theirs}.{part}" for ours, theirs in layers.items() for part in ("weight", "bias")}
 
 
 def _take_pooler(transformer: Transformer) -> nn.Linear | None:
-    """The pooler's matrix, which leaves the transformer: a head stands in its place."""
+    """Remove the pooler from a transformer, and return its linear layer: a head takes its place."""
     body: Any = getattr(transformer, "model", transformer)
     pooler: Any = getattr(body, "pooler", None)
     if pooler is not None:

@@ -1,34 +1,119 @@
-"""Reads and writes JSON, and puts folders in place whole or not at all. Knows nothing of models."""
+"""The boundary where model folders are read, and where they are replaced.
+
+Whatever a folder holds, reading it ends with a value or with one BadModel sentence. Knows files, but no models.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
-import os
-import shutil
-import uuid
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from types import UnionType
-from typing import Any
+from pathlib import Path, PureWindowsPath
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from safetensors import SafetensorError
 
-from sbert.errors import BadInput, BadModel, ModelNotSaved
+from sbert.disk.files import real, whole_folder
+from sbert.errors import BadInput, BadModel, ModelNotSaved, SbertError, shown
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_LARGEST_JSON = 64 << 20
+"""Bytes of the largest JSON file that is read, tokenizer.json excepted."""
+_LONGEST_REASON = 200
+"""Characters that a message quotes of another library's message."""
+_ATTEMPTS = 100
+_PAUSE = 0.01
+"""Seconds to wait where a folder is missing because another process is replacing it."""
+
+
+def reads_folder(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    """Protect a function that reads a model folder, given as its first argument.
+
+    Whatever the libraries below raise becomes BadModel. A folder that another process replaces in the meantime is
+    read again, so that the result is the old model or the new one, never a mix.
+    """
+
+    @functools.wraps(read)
+    def protected(folder: Path, /, *args: P.args, **options: P.kwargs) -> T:
+        for _ in range(_ATTEMPTS):
+            before = _identity(folder)
+            if before is None:
+                time.sleep(_PAUSE)
+            try:
+                with reading(folder):
+                    result = read(folder, *args, **options)
+            except BadModel:
+                if before is not None and _identity(folder) == before:
+                    raise
+            else:
+                if _identity(folder) == before:
+                    return result
+        raise BadModel(f"{folder} is missing or was replaced {_ATTEMPTS} times while it was read; load it again")
+
+    return protected
+
+
+def _identity(folder: Path) -> tuple[int, ...] | None:
+    """Return what differs between a folder and the one that replaces it, or None where there is no folder."""
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn whatever is raised while ``path`` is read into one BadModel sentence.
+
+    Interrupts and a real lack of memory pass. A panic of a library written in Rust is a BaseException, but only a
+    consequence of what the file holds.
+    """
+    try:
+        yield
+    except (BadModel, MemoryError):
+        raise
+    except BaseException as error:
+        panic = type(error).__name__ == "PanicException"
+        if not isinstance(error, Exception) and not panic:
+            raise
+        if isinstance(error, SbertError) and not isinstance(error, BadInput):
+            raise
+        raise BadModel(
+            f"{path} is damaged or its files do not fit together ({_reason(error)}); download or save the model again"
+        ) from error
+
+
+def _reason(error: BaseException) -> str:
+    """Return the message of another library as one short line of printable characters."""
+    said = getattr(error, "strerror", None) or str(error)
+    text = "".join(sign if sign.isprintable() else " " for sign in said[: 10 * _LONGEST_REASON])
+    line = " ".join(text.split()) or type(error).__name__
+    if isinstance(error, KeyError):
+        line = f"{line} is missing"
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
 def read_json(path: Path) -> Any:
-    """The contents of ``path``, which must exist."""
+    """Return the contents of a JSON file, which must exist."""
+    if not path.is_file():
+        raise BadModel(f"{path} is missing; the folder is no complete model, download or save it again")
+    if (size := path.stat().st_size) > _LARGEST_JSON:
+        raise BadModel(f"{path} has {size:,} bytes, but at most {_LARGEST_JSON:,} are read; save the model again")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BadModel(f"{path} is missing; the folder is no complete model, download or save it again") from None
-    except (OSError, ValueError) as error:
-        raise BadModel(f"{path} cannot be read as JSON ({error}); download or save the model again") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadModel(
+            f"{path} cannot be read as JSON ({_reason(error)}); download or save the model again"
+        ) from error
 
 
 def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
-    """The JSON object in ``path``; an empty one where ``optional`` and there is no such file."""
+    """Return the JSON object in ``path``, or an empty one where ``optional`` and there is no such file."""
     if optional and not path.is_file():
         return {}
     value = read_json(path)
@@ -37,69 +122,31 @@ def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
     return value
 
 
-def entry(config: dict[str, Any], key: str, kind: type | UnionType, path: Path) -> Any:
-    """What ``config``, read from ``path``, says of ``key``: of this kind, or None where it says nothing."""
-    value = config.get(key)
-    if value is not None and not isinstance(value, kind):
-        raise BadModel(f"{path} has {key} {value!r}, but {_NAMES[kind]} is expected; download or save the model again")
-    return value
-
-
-_NAMES: dict[type | UnionType, str] = {
-    int: "a whole number",
-    int | float: "a number",
-    str: "a text",
-    list: "a list",
-    str | list: "a text or a list of them",
-    dict: "a JSON object",
-}
-
-
-def write_json(path: Path, value: object) -> None:
-    """Store ``value``, readable by people of any language."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def real(folder: Path) -> Path:
-    """Where ``folder`` lies and what it is called there: a link to it stays one, and "." has a name."""
-    return Path(os.path.realpath(folder.expanduser()))
+def inside(folder: Path, place: str, named_by: Path) -> Path:
+    """Return a path that a file of the model names, which must lie in ``folder``."""
+    parts = PureWindowsPath(place)  # knows the separators and drives of every system
+    if parts.anchor or ".." in parts.parts or "\0" in place:
+        raise BadModel(f"{named_by} points to {shown(place)}, outside of the model folder")
+    return folder.joinpath(*parts.parts)
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
-    """A new folder to write into, which takes the place of ``target`` when the block ends without an error.
+def whole_model(target: Path) -> Iterator[Path]:
+    """Create a folder to write into, which replaces ``target`` when the block ends without an error.
 
-    Only an empty folder or one that holds a model is replaced, so that nobody's home is lost to a typing error.
+    Only an empty folder or one that holds a model is replaced, so that a typing error destroys nothing.
     """
-    target = real(target)
-    draft = target.parent / f".{target.name}.{uuid.uuid4().hex}"
     try:
-        _check_replaceable(target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.mkdir()
-        yield draft
-        _share(draft)
-        _sync(draft)
-        _replace(target, draft)
+        with whole_folder(target, _check_replaceable) as draft:
+            yield draft
     except (OSError, SafetensorError) as error:
-        shutil.rmtree(draft, ignore_errors=True)
-        reason = getattr(error, "strerror", None) or error
+        if isinstance(error, SbertError) and not isinstance(error.__cause__, OSError):
+            raise
+        cause = error.__cause__ or error
+        reason = getattr(cause, "strerror", None) or cause
         raise ModelNotSaved(
-            f"no model can be saved to {target} ({reason}); make room there, or name another place"
+            f"no model can be saved to {real(target)} ({reason}); make room there, or name another place"
         ) from error
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
-
-
-def tidy(target: Path) -> None:
-    """Undo what a process killed while saving ``target`` left behind; for a folder that nobody else writes to."""
-    target = real(target)
-    for aside in target.parent.glob(f".{target.name}.*.old"):
-        if not target.exists():  # killed between the two renames: the new one was whole, but the old one is at hand
-            aside.rename(target)
-    for draft in target.parent.glob(f".{target.name}.*"):
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def _check_replaceable(target: Path) -> None:
@@ -112,37 +159,3 @@ def _check_replaceable(target: Path) -> None:
         raise BadInput(f"{target} is a git repository, so it is not replaced; save next to it and copy the files")
     if not (target / "modules.json").is_file() and "model_type" not in read_object(target / "config.json", True):
         raise BadInput(f"{target} is not empty and holds no model, so it is not replaced; name a new or empty folder")
-
-
-def _replace(target: Path, draft: Path) -> None:
-    """POSIX swaps no two folders at once: the old one steps aside first and comes back if the new one cannot move."""
-    if not target.exists():
-        draft.rename(target)
-        return
-    aside = draft.with_name(draft.name + ".old")
-    target.rename(aside)
-    try:
-        draft.rename(target)
-    except OSError:
-        aside.rename(target)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
-
-
-def _share(folder: Path) -> None:
-    """Let everybody read the files who may read the folder: safetensors' own are for their owner alone."""
-    allowed = folder.stat().st_mode & 0o666
-    for path in folder.rglob("*"):
-        if path.is_file():
-            path.chmod(allowed)
-
-
-def _sync(folder: Path) -> None:
-    """Bring every file to the disk before the folder gets its name."""
-    for path in [*folder.rglob("*"), folder]:
-        if os.name == "posix" or path.is_file():
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)

@@ -1,7 +1,14 @@
-"""Any other encoder, as files, through transformers. Its auto_map, code in a model folder, is ignored."""
+"""Every other text encoder as files, through transformers. Only what is listed here reaches that library.
+
+A configuration can ask transformers for code from the hub (``attn_implementation``, ``auto_map``) or for another
+model (a pretrained backbone). Therefore only text encoders are built, only from the keys that their own configuration
+classes declare, and without a network.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import ERROR
@@ -9,21 +16,52 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModel, PreTrainedConfig, PreTrainedModel
+from huggingface_hub import constants
+from transformers import AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 from transformers.utils import logging
 
-from sbert.errors import BadModel
-from sbert.hub.modules import damaged
+from sbert.errors import BadModel, shown
+from sbert.hub.files import read_object, reading
+from sbert.hub.schema import DEEPEST, LARGEST, checked, text
+from sbert.hub.tensors import Stored, lacks
 from sbert.nn.foreign import Foreign
 from sbert.nn.transformer import Transformer
 
+ENCODERS = {
+    *("albert", "bert", "big_bird", "camembert", "convbert", "data2vec-text", "deberta", "deberta-v2", "distilbert"),
+    *("electra", "ernie", "eurobert", "flaubert", "fnet", "gte", "ibert", "jina_embeddings_v3", "luke"),
+    *("megatron-bert", "mobilebert", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta"),
+    *("roberta-prelayernorm", "roc_bert", "roformer", "squeezebert", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet"),
+    *("xmod", "gemma", "gemma2", "gemma3_text", "gpt2", "gpt_neox", "llama", "mistral", "olmo2", "opt", "phi", "phi3"),
+    *("qwen2", "qwen3"),
+}
+"""The values of ``model_type`` that are built."""
+_OLD_KEYS = {  # which configuration classes understand without declaring them
+    *("global_attn_every_n_layers", "pooler_hidden_size", "sliding_window_pattern", "partial_rotary_factor"),
+    *("rope_theta", "rope_scaling", "global_rope_theta", "local_rope_theta", "rope_local_base_freq"),
+    *("rotary_emb_base", "rotary_pct"),
+}
+_UNSUPPORTED = ("quantization_config", "per_layer_config")
+_REPEATS = {"num_hidden_layers", "n_layers", "n_layer", "num_hidden_groups", "inner_group_num"}
+"""Keys that say how often a part of a model is built; their product is the number of layers."""
+_LARGEST_BUFFERS = 1 << 24
+"""Numbers that an encoder may compute at the start instead of reading them from its file."""
 
-def read_foreign(settings: dict[str, Any], path: Path) -> Foreign:
-    """The encoder with the weights in ``path``."""
-    config = _config(settings, path.parent)
-    try:
-        with quiet():
+
+def read_foreign(kind: str, settings: dict[str, Any], path: Path) -> Foreign:
+    """Return the encoder with the weights in ``path``.
+
+    Args:
+        kind: The ``model_type`` in ``settings``.
+        settings: The contents of config.json.
+        path: The file of weights beside it, or their index.
+    """
+    with _quiet(), _offline():
+        config = _config(kind, settings, path.parent / "config.json")
+        _check_sizes(config, Stored(path))
+        with reading(path):
             model, report = AutoModel.from_pretrained(
                 path.parent,
                 config=config,
@@ -34,50 +72,102 @@ def read_foreign(settings: dict[str, Any], path: Path) -> Foreign:
                 trust_remote_code=False,
                 output_loading_info=True,
             )
-    except Exception as error:  # a library of many authors: anything may come out of a damaged file
-        raise damaged(path, error) from error
-    _check_complete(model, report["missing_keys"], path)
-    try:
-        with quiet():  # some models complain of being tried
-            return Foreign(model)
-    except Exception as error:
-        raise BadModel(
-            f"{path.parent} holds {type(model).__name__}, which does not run as a text encoder ({error}); "
-            "name an encoder such as BERT"
-        ) from error
+        _check_complete(model, report["missing_keys"], path)
+        try:
+            return Foreign(model)  # some models complain when they are tried
+        except Exception as error:
+            raise BadModel(
+                f"{path.parent} holds {type(model).__name__}, which does not run as a text encoder "
+                f"({shown(str(error))}); name an encoder such as BERT"
+            ) from error
 
 
-def _config(settings: dict[str, Any], folder: Path) -> PreTrainedConfig:
-    kind = str(settings.get("model_type"))
-    if kind not in CONFIG_MAPPING:
-        code = "auto_map" in settings
-        why = "needs code from its folder, which is never run" if code else "is unknown to transformers"
-        raise BadModel(f"{folder / 'config.json'} has model_type {kind!r}, which {why}; name another model")
-    known = {key: value for key, value in settings.items() if key != "auto_map"}
-    config: PreTrainedConfig = CONFIG_MAPPING[kind].from_dict(known)
+def read_old_tokenizer(folder: Path) -> Any:
+    """Return the ``tokenizers`` tokenizer that transformers makes of older files: vocab.txt, sentencepiece."""
+    path = folder / "tokenizer_config.json"
+    name = checked(read_object(path, optional=True), {"tokenizer_class": text(None)}, path)["tokenizer_class"]
+    known = {TOKENIZER_MAPPING_NAMES.get(kind) for kind in ENCODERS} | {"PreTrainedTokenizer", "TokenizersBackend"}
+    if name is not None and name.removesuffix("Fast") not in {str(each).removesuffix("Fast") for each in known}:
+        raise BadModel(f"{path} has tokenizer_class {shown(name)}, which is not known here; name another model")
+    with _quiet(), _offline():
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    backend = tokenizer.backend_tokenizer
+    if len(backend.get_vocab()) <= len(backend.get_added_tokens_decoder()):
+        raise BadModel(f"{folder} has no vocabulary; download or save the model again")
+    return backend
+
+
+def _config(kind: str, settings: dict[str, Any], path: Path) -> PreTrainedConfig:
+    if kind not in ENCODERS or kind not in CONFIG_MAPPING:
+        why = (
+            "needs code from its folder, which is never run" if "auto_map" in settings else "is no known text encoder"
+        )
+        raise BadModel(f"{path} has model_type {shown(kind)}, which {why}; name another model")
+    for key in _UNSUPPORTED:
+        if settings.get(key) is not None:
+            raise BadModel(f"{path} has {key}, which is not supported; name a model with plain weights")
+    cls: Any = CONFIG_MAPPING[kind]
+    shared = {field.name for field in dataclasses.fields(PreTrainedConfig)}
+    declared = {field.name for field in dataclasses.fields(cls)} - shared
+    allowed = declared | set(cls.attribute_map) | _OLD_KEYS
+    kept = {key: value for key, value in settings.items() if key in allowed}
+    _check_numbers(kept, path)
+    with reading(path):
+        config: PreTrainedConfig = cls.from_dict(kept)
     return config
 
 
+def _check_numbers(settings: dict[str, Any], path: Path) -> None:
+    """Raise BadModel for numbers that no encoder has, before a loop or an allocation depends on them."""
+    for key, value in settings.items():
+        for number in _numbers(value):
+            if not -LARGEST <= number <= LARGEST:
+                raise BadModel(f"{path} has {key} {shown(number)}, which no encoder has; download the model again")
+    counts = [sum(map(abs, _numbers(value))) for key, value in settings.items() if key in _REPEATS]
+    if math.prod(max(1, int(count)) for count in counts) > DEEPEST:
+        raise BadModel(f"{path} asks for more than {DEEPEST:,} layers; download the model again")
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, int | float):
+        yield value if value == value else math.inf  # NaN compares with nothing
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(part)
+
+
+def _check_sizes(config: PreTrainedConfig, stored: Stored) -> None:
+    """Raise BadModel if the encoder has more weights than its file, before memory is allocated for them."""
+    with reading(stored.path), torch.device("meta"):
+        model = AutoModel.from_config(config)
+    needed = sum(tensor.numel() for name, tensor in model.named_parameters() if not name.startswith("pooler."))
+    held = sum(math.prod(shape) for shape in stored.shapes.values())
+    computed = sum(tensor.numel() for tensor in model.buffers())
+    if needed > held or computed > _LARGEST_BUFFERS + held:
+        raise BadModel(
+            f"{stored.path} is damaged or does not fit its config.json (it holds {held:,} numbers, but the encoder "
+            f"has {needed:,} weights); download or save the model again"
+        )
+
+
 def _check_complete(model: PreTrainedModel, missing: set[str], path: Path) -> None:
-    """Every tensor must have come from the file, except the pooler, which we do not use: then it has none."""
-    needed = sorted(name for name in missing if not name.startswith("pooler."))
-    if needed:
-        some = ", ".join(needed[:3]) + (", ..." if len(needed) > 3 else "")
-        raise BadModel(f"{path} lacks {len(needed)} tensors ({some}); download or save the model again")
+    """Raise BadModel for tensors that the file lacks. Only the pooler, which is not used, may be missing."""
+    if needed := sorted(name for name in missing if not name.startswith("pooler.")):
+        raise lacks(path, needed)
     if missing:
         model.pooler = None  # type: ignore[assignment]
 
 
 def write_foreign(transformer: Transformer, folder: Path) -> None:
-    """Store config.json and model.safetensors."""
+    """Write config.json and model.safetensors."""
     assert isinstance(transformer, Foreign)
-    with quiet():
+    with _quiet():
         transformer.model.save_pretrained(folder)
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Transformers without progress bars and reports; its settings are global, so they are put back."""
+def _quiet() -> Iterator[None]:
+    """Keep transformers from printing progress bars and reports; its global settings are restored."""
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()
@@ -87,3 +177,14 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(verbosity)
         if bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def _offline() -> Iterator[None]:
+    """Refuse every request to the hub, whatever a folder asks for; the global setting is restored."""
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before

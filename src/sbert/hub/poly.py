@@ -1,65 +1,71 @@
-"""A poly-encoder's folder: the plain bi-encoder of its documents, and beside it what reads queries.
+"""Reads and writes the folder of a poly-encoder: the bi-encoder of its documents, and a subfolder for its queries.
 
-sentence-transformers reads the bi-encoder as it is and ignores the folder ``poly``.
+sentence-transformers reads the bi-encoder and ignores the subfolder ``poly``.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
-from sbert.errors import BadModel
+from sbert.disk.files import real, write_json
+from sbert.errors import BadModel, shown
 from sbert.hub.card import poly_card
-from sbert.hub.files import read_object, real, whole_folder, write_json
+from sbert.hub.files import read_object, reads_folder, whole_model
 from sbert.hub.kind import POLY_FOLDER, versions
 from sbert.hub.layout import write_into
-from sbert.hub.modules import damaged
 from sbert.hub.parts import Parts, PolyParts
+from sbert.hub.schema import checked, choice, whole
+from sbert.hub.tensors import Stored
 from sbert.hub.weights import read_transformer, write_transformer
+from sbert.types import Codes, Towers
 
 _CODES = "codes.safetensors"
 _QUERIES = "queries"
+_MOST_CODES = 1 << 16
+_CONFIG = {
+    "num_codes": whole(1, _MOST_CODES),
+    "codes": choice(get_args(Codes)),
+    "towers": choice(get_args(Towers), default="shared"),
+}
 
 
+@reads_folder
 def read_poly(folder: Path, hidden_size: int) -> PolyParts | None:
-    """What a poly-encoder has besides its bi-encoder; None where ``folder`` holds none."""
+    """Return what a poly-encoder has besides its bi-encoder, or None where ``folder`` holds no poly-encoder."""
     place = folder / POLY_FOLDER
     if not place.is_dir():
         return None
-    settings = read_object(place / "config.json")
-    try:
-        count, kind = int(settings["num_codes"]), settings["codes"]
-    except (KeyError, TypeError, ValueError) as error:
+    path = place / "config.json"
+    config = checked(read_object(path), _CONFIG, path)
+    count = config["num_codes"]
+    codes = _read_codes(place / _CODES, count, hidden_size) if config["codes"] == "learned" else None
+    queries = read_transformer(place / _QUERIES) if config["towers"] == "separate" else None
+    if queries is not None and queries.facts.hidden_size != hidden_size:
         raise BadModel(
-            f"{place / 'config.json'} lacks a readable num_codes or codes ({error}); save it again"
-        ) from None
-    if count < 1 or kind not in ("learned", "first"):
-        wanted = "at least one code, learned or first"
-        raise BadModel(f"{place / 'config.json'} has {count} codes, {kind!r}, but needs {wanted}; save it again")
-    codes = _read_codes(place / _CODES, count, hidden_size) if kind == "learned" else None
-    queries = read_transformer(place / _QUERIES) if settings.get("towers") == "separate" else None
+            f"{place / _QUERIES} has hidden states of {queries.facts.hidden_size} dimensions, but the documents have "
+            f"{hidden_size}; save the model again"
+        )
     return PolyParts(count, codes, queries)
 
 
 def _read_codes(path: Path, count: int, size: int) -> Tensor:
-    try:
-        codes: Tensor = load_file(path)["codes"]
-    except (OSError, SafetensorError, KeyError) as error:
-        raise damaged(path, error) from error
-    if codes.shape != (count, size):
+    stored = Stored(path)
+    if (shape := stored.shapes.get("codes")) != (count, size):
         raise BadModel(
-            f"{path} holds codes of shape {tuple(codes.shape)}, but the model needs {(count, size)}; "
+            f"{path} is damaged: it holds codes of shape {shown(shape)}, but {(count, size)} is expected; "
             "save the model again"
         )
-    return codes.float().clone()  # out of the mapped file, where they lie at any address: some products round by it
+    # Copied out of the mapped file, where tensors lie at addresses at which some matrix products round differently.
+    return stored.read("codes").float().clone()
 
 
 def write_poly(documents: Parts, parts: PolyParts, folder: Path) -> None:
-    """Save both whole or not at all; a model that is already there is replaced, any other folder is not."""
-    with whole_folder(folder) as draft:
+    """Save a poly-encoder whole or not at all. Replaces a model, but no other folder."""
+    with whole_model(folder) as draft:
         write_into(draft, documents, real(folder).name)
         place = draft / POLY_FOLDER
         place.mkdir()

@@ -1,4 +1,4 @@
-"""A few texts and their vectors, kept with a model so that whoever loads it can check what he got. Knows JSON only."""
+"""A few texts and their vectors, stored with a model so that a loaded model can be checked. Knows JSON only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from sbert.errors import BadModel
+from sbert.hub.files import read_object, reading
+from sbert.hub.schema import checked, texts
 from sbert.types import FloatArray
 
 REFERENCE_TEXTS: tuple[str, ...] = (
@@ -23,7 +25,7 @@ REFERENCE_TEXTS: tuple[str, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Texts and the vectors that the model gave when it was saved."""
+    """Texts, and the vectors that the model gave when it was saved."""
 
     texts: tuple[str, ...]
     vectors: FloatArray
@@ -31,7 +33,7 @@ class Reference:
 
 
 def largest_difference(reference: Reference, vectors: FloatArray) -> float:
-    """The largest difference in any coordinate; infinite where the shapes differ or a value is not a number.
+    """Return the largest difference in any coordinate; infinity where the shapes differ or a value is NaN.
 
     >>> largest_difference(Reference(("a",), np.zeros((1, 2))), np.array([[0.0, 0.5]]))
     0.5
@@ -43,24 +45,23 @@ def largest_difference(reference: Reference, vectors: FloatArray) -> float:
 
 
 def read_reference(path: Path) -> Reference | None:
-    """The reference stored in ``path``, if there is such a file."""
+    """Return the reference stored in ``path``, or None where there is no such file."""
     if not path.is_file():
         return None
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        texts, vectors = tuple(stored["texts"]), np.asarray(stored["vectors"], np.float32)
-    except (ValueError, TypeError, KeyError) as error:
-        raise BadModel(f"{path} is damaged ({error}); delete it, or save the model again") from error
-    if vectors.ndim != 2 or len(vectors) != len(texts):
+    stored = read_object(path)
+    said = tuple(checked(stored, {"texts": texts()}, path)["texts"])
+    with reading(path):
+        vectors = np.asarray(stored["vectors"], np.float32)
+    if vectors.ndim != 2 or len(vectors) != len(said):
         raise BadModel(
-            f"{path} holds {len(texts)} texts and vectors of shape {vectors.shape}, but needs one vector per text; "
+            f"{path} holds {len(said)} texts and vectors of shape {vectors.shape}, but needs one vector per text; "
             "delete it, or save the model again"
         )
-    return Reference(texts, vectors)
+    return Reference(said, vectors)
 
 
 def write_reference(reference: Reference, path: Path) -> None:
-    """Store ``reference``; float32 values come back bit for bit."""
+    """Write ``reference``. float32 values are read back bit for bit."""
     vectors: Sequence[Sequence[float]] = np.asarray(reference.vectors, np.float32).tolist()
     text = json.dumps({"texts": reference.texts, "vectors": vectors}, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")

@@ -1,24 +1,34 @@
-"""The tokenizer, as files."""
+"""Reads and writes the tokenizer of a model folder."""
 
 from __future__ import annotations
 
+import base64
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import tokenizers
 
-from sbert.errors import BadInput, BadModel
-from sbert.hub.files import entry, read_object, write_json
+from sbert.disk.files import write_json
+from sbert.errors import BadInput, BadModel, shown
+from sbert.hub.files import read_object, reading
+from sbert.hub.schema import checked, flag, number, text, texts, whole
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
-# The file was named after the architecture once; sentence-transformers tries them in this order.
+# The file was once named after the architecture; sentence-transformers tries the names in this order.
 _SENTENCE_CONFIGS = [
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
+_SENTENCE_CONFIG = {
+    "max_seq_length": whole(1, math.inf, default=None),
+    "do_lower_case": flag(default=False),
+    "transformer_task": text(None),
+}
+_TOKENIZER_CONFIG = {"model_max_length": number(default=None), "model_input_names": texts(default=None)}
 _ROLES = {
     "pad_token": ("[PAD]", "<pad>"),
     "unk_token": ("[UNK]", "<unk>"),
@@ -26,64 +36,116 @@ _ROLES = {
     "sep_token": ("[SEP]", "</s>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
+_PROBES = ("", "A quick probe, 한국어 문장 ꙮ𓀀 42!")
+"""Texts that a tokenizer must survive: nothing, two scripts, and characters that few vocabularies have."""
+_LARGEST_FILE = 1 << 30
+"""Bytes of the largest tokenizer.json that is read."""
+_MOST_GROWTH = 1_000
+"""Characters that normalization may make of one."""
 
 
 def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
-    """The tokenizer in ``folder``, cutting at the folder's own number of tokens, never past the positions."""
+    """Return the tokenizer in ``folder``, which truncates at the folder's own length, at most at the last position."""
     stored = _sentence_config(folder, task)
-    backend = _read_backend(folder)
-    embeddings = transformer.facts.vocabulary_size
-    if (largest := max(backend.get_vocab().values(), default=0)) >= embeddings:
-        raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
     path = folder / "tokenizer_config.json"
-    published = read_object(path, optional=True)
-    said = (stored.get("max_seq_length"), entry(published, "model_max_length", int | float, path))
+    published = checked(read_object(path, optional=True), _TOKENIZER_CONFIG, path)
+    said = (stored["max_seq_length"], published["model_max_length"])
     length = min(next((length for length in said if length is not None), math.inf), transformer.facts.max_length)
-    inputs = entry(published, "model_input_names", list, path)
+    inputs = published["model_input_names"]
     types = inputs is None or "token_type_ids" in inputs
+    backend = _read_backend(folder)
     try:
-        return Tokenizer(backend, int(length), bool(stored.get("do_lower_case")), types)
+        tokenizer = Tokenizer(backend, int(length), stored["do_lower_case"], types)
     except BadInput as error:  # which would blame the caller
         raise BadModel(
-            f"the files in {folder} say to cut texts at {length} tokens ({error}); repair their max_seq_length"
+            f"the files in {folder} say to truncate texts at {shown(length)} tokens ({error}); "
+            "repair their max_seq_length"
         ) from None
+    with reading(folder / "tokenizer.json"):
+        _check_ids(tokenizer, backend, transformer, folder)
+    return tokenizer
+
+
+def _check_ids(tokenizer: Tokenizer, backend: tokenizers.Tokenizer, transformer: Transformer, folder: Path) -> None:
+    """Raise BadModel unless every id has an embedding. The ids in templates show only when texts are encoded."""
+    pair = backend.encode(_PROBES[1], _PROBES[1])
+    largest = max(0, *backend.get_vocab().values(), *tokenizer(_PROBES).ids.tolist(), *pair.ids)
+    embeddings, segments = transformer.facts.vocabulary_size, transformer.facts.segments
+    if largest >= embeddings:
+        raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
+    if segments > 1 and max(pair.type_ids, default=0) >= segments:
+        raise BadModel(f"the tokenizer in {folder} numbers the texts of a pair beyond the {segments} that are known")
 
 
 def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
-    """What sentence-transformers notes about the transformer in ``folder``, which must be there for this task."""
+    """Return what sentence-transformers notes about the transformer in ``folder``, which must be for this task."""
     found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
-    path = next(found, None)
-    if path is None:
-        return {}
-    config = read_object(path)
-    entry(config, "max_seq_length", int, path)
-    if (stored := config.get("transformer_task", task)) != task:
-        raise BadModel(f"{path} has transformer_task {stored!r}, but only {task!r} fits this kind of model")
+    path = next(found, folder / _SENTENCE_CONFIGS[0])
+    config = checked(read_object(path, optional=True), _SENTENCE_CONFIG, path)
+    if (stored := config["transformer_task"] or task) != task:
+        raise BadModel(f"{path} has transformer_task {shown(stored)}, but only {task!r} fits this kind of model")
     return config
 
 
 def _read_backend(folder: Path) -> tokenizers.Tokenizer:
+    """Return the tokenizer in a folder, without truncation and padding, after a look at its parts."""
     path = folder / "tokenizer.json"
+    if path.is_file() and path.stat().st_size > _LARGEST_FILE:
+        raise BadModel(f"{path} has more than {_LARGEST_FILE:,} bytes; download or save the model again")
     try:
-        return tokenizers.Tokenizer.from_file(str(path)) if path.is_file() else _convert(folder)
-    except Exception as error:  # the library raises Exception itself
-        reason = " ".join(str(error).split())
-        raise BadModel(f"{folder} gives no tokenizer ({reason}); download or save the model again") from error
+        with reading(path):
+            backend = tokenizers.Tokenizer.from_file(str(path)) if path.is_file() else _convert(folder)
+    except BadModel as error:
+        raise BadModel(f"{folder} gives no tokenizer: {error}") from error.__cause__
+    backend.no_padding()
+    backend.no_truncation()
+    with reading(path):
+        _check_normalizer(backend, path)
+    return backend
+
+
+def _check_normalizer(backend: tokenizers.Tokenizer, path: Path) -> None:
+    """Raise BadModel for a normalizer that loops, panics or makes a text a thousand times longer."""
+    growth = 1
+    for part in _parts(backend.normalizer):
+        if part.get("type") == "Replace":
+            if "" in part["pattern"].values():
+                raise BadModel(f"{path} replaces an empty pattern, which has no end; download or save the model again")
+            growth *= max(1, len(part["content"]))
+        if part.get("type") == "Precompiled":
+            growth *= _longest_replacement(base64.b64decode(part["precompiled_charsmap"]))
+    if growth > _MOST_GROWTH:
+        raise BadModel(
+            f"{path} makes up to {growth:,} characters of one, but at most {_MOST_GROWTH:,} are allowed; "
+            "download or save the model again"
+        )
+
+
+def _parts(component: Any) -> Iterator[dict[str, Any]]:
+    """Yield the description of a tokenizer's component, and of all components within it."""
+    waiting = [] if component is None else [json.loads(component.__getstate__())]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        waiting += part.get("normalizers", [])
+
+
+def _longest_replacement(table: bytes) -> int:
+    """Return the length of the longest text in a sentencepiece table: a trie of known size, then texts."""
+    size = int.from_bytes(table[:4], "little")
+    return max(1, *map(len, table[4 + size :].split(b"\0")))
 
 
 def _convert(folder: Path) -> tokenizers.Tokenizer:
-    """From older files (vocab.txt, sentencepiece); transformers knows all of them, but takes long to import."""
-    from transformers import AutoTokenizer
+    """Return the tokenizer of older files, which only transformers knows; importing it takes seconds."""
+    from sbert.hub.foreign import read_old_tokenizer
 
-    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    backend: tokenizers.Tokenizer = tokenizer.backend_tokenizer
-    if len(backend.get_vocab()) <= len(backend.get_added_tokens_decoder()):
-        raise BadModel("it has no vocabulary")  # transformers makes a tokenizer of special tokens from nothing
+    backend: tokenizers.Tokenizer = read_old_tokenizer(folder)
     return backend
 
 
 def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path) -> None:
-    """Store tokenizer.json, and what other libraries want to know of it.
+    """Write tokenizer.json, and what other libraries need to know about it.
 
     The generic class takes tokenizer.json as it is; those named after architectures rebuild parts of it.
     """
@@ -100,13 +162,13 @@ def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path
 
 
 def write_sentence_config(tokenizer: Tokenizer, folder: Path, more: Mapping[str, object]) -> None:
-    """What sentence-transformers wants to know besides: where texts are cut, whether they are lower-cased."""
+    """Write the maximum length and whether texts are lower-cased, for sentence-transformers."""
     config = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case, **more}
     write_json(folder / "sentence_bert_config.json", config)
 
 
 def _special_tokens(backend: tokenizers.Tokenizer, pad: int | None) -> dict[str, str]:
-    """Role to token: by usual names, and where the tokenizer or the model shows them, by deed."""
+    """Return role -> token, by the usual names and, where tokenizer or model show them, by how they are used."""
     known = backend.get_vocab()
     tokens = {role: name for role, names in _ROLES.items() for name in reversed(names) if name in known}
     around = backend.encode("").tokens

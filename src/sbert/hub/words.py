@@ -1,4 +1,4 @@
-"""Word vectors as they are published, and a word-level encoder's own folder."""
+"""Reads word vectors as they are published, and reads and writes the folder of a word-level encoder."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ import zlib
 from array import array
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
-from sbert.errors import BadInput, BadModel, check_count
-from sbert.hub.files import read_object, whole_folder, write_json
+from sbert.disk.files import write_json
+from sbert.errors import BadInput, BadModel, check_count, shown
+from sbert.hub.files import read_object, reading, reads_folder, whole_model
 from sbert.hub.kind import WORDS, fullest_kind, versions, way_to_load
-from sbert.hub.modules import damaged
 from sbert.hub.parts import WordParts
+from sbert.hub.schema import WIDEST, checked, flag, texts, whole
+from sbert.hub.tensors import Stored, fill
 from sbert.nn.pooling import POOLINGS
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import WordTokenizer
@@ -27,7 +28,17 @@ from sbert.types import FloatArray
 
 _VOCABULARY, _VECTORS = "vocab.txt.gz", "vectors_f16.npy"
 _WORDS, _WEIGHTS, _CONFIG = "words.txt", "model.safetensors", "config.json"
-
+_SCHEMA = {
+    "pooling": texts(),
+    "lstm_size": whole(1, WIDEST, default=None),
+    "max_seq_length": whole(1),
+    "lower_case": flag(),
+    "trainable": flag(),
+}
+_LARGEST_VOCABULARY = 1 << 30
+"""Bytes of the largest list of words that is read."""
+_LONGEST_LINE = 1 << 24
+"""Bytes of the longest line in a file of word vectors."""
 _NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # cut short, something else, changed inside
 
 
@@ -150,46 +161,51 @@ def _is_number(value: str) -> bool:
     return True
 
 
+@reads_folder
 def read_words(folder: Path) -> WordParts:
-    """The word-level encoder in ``folder``."""
-    kind = fullest_kind(folder) or "bare encoder"
+    """Return the parts of the word-level encoder in ``folder``."""
+    kind = fullest_kind(folder) or "plain encoder"
     if kind != WORDS:
         raise BadModel(f"{folder} holds a {kind}, but a {WORDS} is expected; {way_to_load(kind)}")
-    config = read_object(folder / _CONFIG)
-    path = folder / _WORDS
-    if not path.is_file():
-        raise BadModel(f"{path} is missing; the folder is no complete model, save it again")
-    words = path.read_text(encoding="utf-8").split("\n")[:-1]
-    try:
-        tensors = load_file(folder / _WEIGHTS)
-        return _parts(config, words, tensors)
-    except Exception as error:  # a file cut short or missing, a setting or tensor missing or of another size
-        raise damaged(folder / _WEIGHTS, error) from error
-
-
-def _parts(config: dict[str, Any], words: list[str], tensors: dict[str, Tensor]) -> WordParts:
-    table = tensors.pop("words")
-    if len(table) != len(words) + 1:
-        raise BadModel(f"{len(words)} words for {len(table) - 1} vectors")
-    unknown = set(config["pooling"]) - set(POOLINGS)
-    if unknown:
-        raise BadModel(f"unknown pooling {', '.join(unknown)}")
+    path = folder / _CONFIG
+    config = checked(read_object(path), _SCHEMA, path)
+    pooling = tuple(config["pooling"])
+    if not set(pooling) <= set(POOLINGS) or not 1 <= len(pooling) <= len(POOLINGS):
+        raise BadModel(f"{path} has pooling {shown(pooling)}, but one or more of {', '.join(POOLINGS)} are expected")
+    words = _read_words(folder / _WORDS)
+    stored = Stored(folder / _WEIGHTS)
+    shape = stored.shapes.get("words", ())
+    if len(shape) != 2 or shape[0] != len(words) + 1 or not shape[1]:
+        raise BadModel(
+            f"{stored.path} is damaged: it has word vectors of shape {shown(shape)} for {len(words)} words; "
+            "save the model again"
+        )
     lstm = None
-    if config["lstm_size"]:
-        lstm = BiLSTM(table.shape[1], config["lstm_size"])
-        lstm.lstm.load_state_dict(tensors)
+    if config["lstm_size"] is not None:
+        with torch.device("meta"):  # no memory before the sizes have been compared with the stored tensors
+            lstm = BiLSTM(shape[1], config["lstm_size"])
+        fill(lstm.lstm, stored, besides=["words"])
     return WordParts(
         WordTokenizer(words, config["max_seq_length"], config["lower_case"]),
-        WordEmbeddings(table, config["trainable"]),
+        WordEmbeddings(stored.read("words"), config["trainable"]),
         lstm,
-        tuple(config["pooling"]),
+        pooling,
     )
 
 
+def _read_words(path: Path) -> list[str]:
+    if not path.is_file():
+        raise BadModel(f"{path} is missing; the folder is no complete model, save it again")
+    if (size := path.stat().st_size) > _LARGEST_VOCABULARY:
+        raise BadModel(f"{path} has {size:,} bytes, but at most {_LARGEST_VOCABULARY:,} are read; save it again")
+    with reading(path):
+        return path.read_text(encoding="utf-8").split("\n")[:-1]
+
+
 def write_words(parts: WordParts, folder: Path) -> None:
-    """Save ``parts`` whole or not at all; a model that is already there is replaced, any other folder is not."""
+    """Save a word-level encoder whole or not at all. Replaces a model, but no other folder."""
     lstm = parts.lstm
-    with whole_folder(folder) as draft:
+    with whole_model(folder) as draft:
         text = "".join(f"{word}\n" for word in parts.tokenizer.words)
         (draft / _WORDS).write_text(text, encoding="utf-8", newline="\n")
         tensors = {} if lstm is None else lstm.lstm.state_dict()

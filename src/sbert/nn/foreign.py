@@ -21,6 +21,8 @@ from sbert.types import Group
 
 PACKED = "sbert_packed"
 _PROBE_TOLERANCE = 1e-5
+_LARGEST_WINDOW = 512
+"""Tokens of the widest attention window whose edges the probe reaches."""
 
 
 class Foreign(Transformer):
@@ -71,7 +73,7 @@ class Foreign(Transformer):
         """Whether the packed route gives what the model's own forward gives, on texts of mixed lengths."""
         config = self.model.config
         usual = config._attn_implementation
-        window = getattr(config, "sliding_window", None) or 8
+        window = min(getattr(config, "sliding_window", None) or 8, _LARGEST_WINDOW)
         groups = (Group(1, min(2 * window + 1, self.facts.max_length)), Group(2, 7), Group(1, 3))
         tokens = sum(group.texts * group.length for group in groups)
         ids = torch.arange(tokens, device=self.model.device) * 37 % config.vocab_size

@@ -20,7 +20,6 @@ from typing import Any
 
 from torch import nn
 
-from sbert import hub
 from sbert.data import Columns, Cursor
 from sbert.disk.drafts import sweep
 from sbert.disk.files import write_bytes, write_json
@@ -251,7 +250,6 @@ class Trainer:
         """Lock the folder and remove the unfinished files of a killed process."""
         stack.enter_context(locked(self.folder))
         sweep(self.folder)
-        hub.tidy(self.model_folder)
         if not resume and (checkpoint.steps(self.checkpoints) or self.model_folder.exists()):
             raise CannotResume(
                 f"{self.folder} already contains a run; continue it with --resume (in Python: resume=True), or name "

@@ -1,0 +1,133 @@
+"""The tensors of a model folder: where they are stored, their names and shapes, and how a module receives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from sbert.errors import BadModel, listed, shown
+from sbert.hub.files import inside, read_object, reading
+
+SAFETENSORS = "model.safetensors"
+_INDEX = ".index.json"
+
+
+def weights_path(folder: Path, legacy_weights: bool = False) -> Path:
+    """Return the file of weights in ``folder``: safetensors, or a pickle where that is allowed and nothing better.
+
+    The path may be an index, which lists the files that hold the tensors.
+    """
+    for name in (SAFETENSORS, SAFETENSORS + _INDEX):
+        if (folder / name).is_file():
+            return folder / name
+    for name in ("pytorch_model.bin", "pytorch_model.bin" + _INDEX):
+        if (folder / name).is_file() and legacy_weights:
+            return folder / name
+        if (folder / name).is_file():
+            raise BadModel(
+                f"{folder} has its weights only as {name}, a pickle, which can hide code; "
+                "pass legacy_weights=True to read it with torch's weights_only loader, then save the model again"
+            )
+    raise BadModel(f"{folder / SAFETENSORS} is missing; download or save the model again")
+
+
+class Stored:
+    """The tensors in a file of weights, or in all files that an index lists.
+
+    Names and shapes are known at once; the data of safetensors is read on demand.
+
+    Args:
+        path: What :func:`weights_path` returned, or any safetensors file.
+        rename: Translates the names in the file.
+    """
+
+    def __init__(self, path: Path, rename: Callable[[str], str] = str) -> None:
+        self.path = path
+        self.shapes: dict[str, tuple[int, ...]] = {}
+        self._read: dict[str, Callable[[], Tensor]] = {}
+        with reading(path):
+            for file in _files(path):
+                add = self._add_pickle if file.suffix == ".bin" else self._add_safetensors
+                add(file, rename)
+
+    def read(self, name: str) -> Tensor:
+        """Return one tensor."""
+        if name not in self._read:
+            raise BadModel(f"{self.path} lacks the tensor {name!r}; download or save the model again")
+        with reading(self.path):
+            return self._read[name]()
+
+    def _add_safetensors(self, path: Path, rename: Callable[[str], str]) -> None:
+        file: Any = safe_open(path, "pt")  # stays open as long as its tensors may be read
+        for name in file.keys():  # noqa: SIM118
+            self.shapes[rename(name)] = tuple(file.get_slice(name).get_shape())
+            self._read[rename(name)] = partial(file.get_tensor, name)
+
+    def _add_pickle(self, path: Path, rename: Callable[[str], str]) -> None:
+        for name, tensor in torch.load(path, "cpu", weights_only=True).items():
+            self.shapes[rename(name)] = tuple(tensor.shape)
+            self._read[rename(name)] = partial(torch.Tensor.detach, tensor)
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files of tensors: ``path`` itself, or what it lists if it is an index."""
+    if not path.name.endswith(_INDEX):
+        return [path]
+    places = read_object(path).get("weight_map")
+    suffix = ".bin" if ".bin" in path.name else ".safetensors"
+    if not isinstance(places, dict) or not all(isinstance(p, str) and p.endswith(suffix) for p in places.values()):
+        raise BadModel(f"{path} must have a weight_map from tensors to {suffix} files; download the model again")
+    files = [inside(path.parent, place, path) for place in sorted(set(places.values()))]
+    if missing := [file for file in files if not file.is_file()]:
+        raise BadModel(f"{missing[0]} is missing, which {path.name} lists; download the model again")
+    return files
+
+
+def fill(
+    module: nn.Module,
+    stored: Stored,
+    their_names: Callable[[str], list[str]] = lambda name: [name],
+    besides: Collection[str] = (),
+) -> None:
+    """Give a module that was built on the meta device its weights, in float32.
+
+    Names and shapes are compared before any memory is allocated. Every weight is copied out of the mapped file,
+    where tensors lie at addresses at which some matrix products round differently.
+
+    Args:
+        module: Its tensors have shapes but no memory.
+        stored: Where the weights are.
+        their_names: Stored tensors that one of the module's tensors is the concatenation of.
+        besides: Stored tensors that belong to something else. Any other tensor that the module lacks is refused.
+    """
+    wanted = {ours: their_names(ours) for ours in module.state_dict()}
+    missing = [name for names in wanted.values() for name in names if name not in stored.shapes]
+    if missing:
+        raise lacks(stored.path, missing)
+    used = {name for names in wanted.values() for name in names}
+    if extra := sorted(stored.shapes.keys() - used - set(besides)):
+        raise BadModel(
+            f"{stored.path} is damaged or does not fit its config.json (it has {listed(extra, most=3)} besides); "
+            "download or save the model again"
+        )
+    for ours, tensor in module.state_dict().items():
+        expected = (len(tensor) // len(wanted[ours]), *tensor.shape[1:])
+        for name in wanted[ours]:
+            if stored.shapes[name] != expected:
+                raise BadModel(
+                    f"{stored.path} is damaged or does not fit its config.json ({shown(name)} has the shape "
+                    f"{shown(stored.shapes[name])}, but {expected} is expected); download or save the model again"
+                )
+    weights = {ours: torch.cat([stored.read(name) for name in names]).float() for ours, names in wanted.items()}
+    module.load_state_dict(weights, assign=True)
+
+
+def lacks(path: Path, names: list[str]) -> BadModel:
+    """Return the error for tensors that are missing."""
+    return BadModel(f"{path} lacks {len(names)} tensors ({listed(names, most=3)}); download or save the model again")
