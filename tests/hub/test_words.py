@@ -185,7 +185,7 @@ def test_damage_is_named(model, tmp_path):
     model.save_pretrained(folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "pooling": ["min"]}))
-    with pytest.raises(BadModel, match=r"unknown pooling min"):
+    with pytest.raises(BadModel, match=r"has pooling \('min',\), but one or more of"):
         WordEncoder.from_pretrained(folder)
 
 
