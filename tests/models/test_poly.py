@@ -193,7 +193,7 @@ class TestRefusals:
         with pytest.raises(BadModel, match="codes 'second', but one of learned, first is expected"):
             PolyEncoder.from_pretrained(tmp_path / "m")
         (tmp_path / "m" / "poly" / "config.json").write_text("{}")
-        with pytest.raises(BadModel, match="config.json lacks 'num_codes'"):
+        with pytest.raises(BadModel, match=r"config\.json lacks 'num_codes'"):
             PolyEncoder.from_pretrained(tmp_path / "m")
 
     def test_what_the_folder_does_not_hold(self, tiny_folder, tmp_path):
