@@ -50,7 +50,7 @@ def test_bars_of_scores_stand_on_an_axis_from_0_to_100():
 
 def test_bars_of_differences_stand_on_a_line_of_zero():
     svg = charts.bars("A minus B", [Bar("x", -1.5, -2.0, -1.0), Bar("y", 0.75)], difference=True)
-    assert ticks(svg) == ["-2", "-1", "0", "1"]
+    assert ticks(svg) == ["-2.0", "-1.5", "-1.0", "-0.5", "0.0", "0.5", "1.0"]
     assert svg.count('class="zero"') == 1
     zero = float(re.search(r'class="zero" d="M([\d.]+) ', svg)[1])
     places = re.findall(r'<rect class="bar" x="([^"]*)"[^>]* width="([^"]*)"', svg)
@@ -71,7 +71,7 @@ def test_points_and_bins_have_labelled_axes():
     scatter = charts.scatter("STS", [(0.0, 0.1), (5.0, 0.9)])
     assert ticks(scatter) == ["0", "1", "2", "3", "4", "5", "0.0", "0.2", "0.4", "0.6", "0.8", "1.0", "gold", "model"]
     histogram = charts.histogram("Cosines", [1, 0, 4], 0.7, 1.0)
-    assert ticks(histogram) == ["0.7", "0.8", "0.9", "1.0", "0", "1", "2", "3", "4"]
+    assert ticks(histogram) == ["0.70", "0.75", "0.80", "0.85", "0.90", "0.95", "1.00", "0", "1", "2", "3", "4"]
     heights = [float(height) for height in re.findall(r' height="([^"]*)"><title>', histogram)]
     assert heights == [pytest.approx(heights[2] / 4, abs=0.1), 0, heights[2]]
     assert "<title>0.900 to 1.000: 4</title>" in histogram

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from webpage import read
+
 from sbert.pages import reports
 from sbert.pages.records import Bar, Drift, PaperTable, Plot, Suite, Table
 
 HOSTILE = '<script>alert("1")</script> & 한국어'
 
 
-def test_an_evaluation(reader):
+def test_an_evaluation():
     table = Table(["task", "score"], [[HOSTILE, "71.50"]], "lr")
     suite = Suite(
         HOSTILE,
@@ -18,7 +20,7 @@ def test_an_evaluation(reader):
         [Plot(HOSTILE, [(0, 1), (1, 2)])],
         [(HOSTILE, "no data")],
     )
-    page = reader(reports.evaluation(HOSTILE, [suite, suite._replace(bars=[], plots=[])]))
+    page = read(reports.evaluation(HOSTILE, [suite, suite._replace(bars=[], plots=[])]))
     assert page.texts["title"][0] == page.texts["h1"][0] == f"Evaluation of {HOSTILE}"
     assert page.texts["h2"] == [HOSTILE] * 2
     assert page.texts["td"] == [HOSTILE, "71.50"]
@@ -28,31 +30,29 @@ def test_an_evaluation(reader):
     assert ("lang", "ko") in page.attributes
 
 
-def test_a_comparison(reader):
+def test_a_comparison():
     scores = Table(["task", "A - B"], [[HOSTILE, "+1.00"]], "lr")
     drift = Drift([HOSTILE], ([1, 2], 0.5, 1.0), Table(["text"], [[HOSTILE]], "l"))
-    page = reader(
-        reports.comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift)
-    )
+    page = read(reports.comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift))
     assert page.texts["b"][:3] == ["A/모델", HOSTILE, "STS12"]
     assert page.texts["td"] == [HOSTILE, "+1.00", HOSTILE]
     assert page.texts["figcaption"] == ["A minus B", "Cosine between the two vectors of a text"]
     assert page.count("bar") == 3
-    bare = reader(reports.comparison("a", "b", scores._replace(rows=[]), [], [], None))
+    bare = read(reports.comparison("a", "b", scores._replace(rows=[]), [], [], None))
     assert "svg" not in bare.tags
     assert "table" not in bare.tags
     other_sizes = Drift(["x"], None, Table(["text"], [], "l"))
-    assert "svg" not in reader(reports.comparison("a", "b", scores, [], [], other_sizes)).tags
+    assert "svg" not in read(reports.comparison("a", "b", scores, [], [], other_sizes)).tags
 
 
-def test_the_tables_of_the_paper(reader):
+def test_the_tables_of_the_paper():
     bars = [Bar("SBERT", 1234.5, other=44.0), None]
     table = PaperTable(HOSTILE, "One number.", ["CPU", HOSTILE], [("SBERT", bars)], [HOSTILE], [], ends=(0.0,))
-    page = reader(
+    page = read(
         reports.paper([table, table._replace(plots=[Plot("p", [(1, 1), (2, 2)])])], ["Budget quick."], [HOSTILE])
     )
     assert page.texts["small"][:2] == ["44.00", "+1,190"]
     assert page.texts["td"][:3] == ["SBERT", "1,234", ""]
-    assert page.texts["summary"] == ["Predictions and gold labels: 1 plots"]
+    assert page.texts["summary"] == ["Predictions and gold labels (1)"]
     assert page.texts["li"].count(HOSTILE) == 3
     assert "Budget quick." in page.texts["p"]

@@ -34,10 +34,10 @@ class Axis(NamedTuple):
     step: float
 
     @classmethod
-    def over(cls, values: Iterable[float], start: float, end: float, most: int = 5) -> Axis:
+    def over(cls, values: Iterable[float], start: float, end: float, most: int = 6) -> Axis:
         """Create an axis with round ends that covers all values, with about ``most`` steps.
 
-        >>> Axis.over([0.3, 17], 0, 100).ticks
+        >>> Axis.over([0.3, 17], start=0, end=100).ticks
         [0.0, 5.0, 10.0, 15.0, 20.0]
         """
         numbers = [value for value in values if math.isfinite(value)] or [0.0]
@@ -82,7 +82,7 @@ def bars(
         name=name,
         width=_WIDTH,
         height=len(rows) * _ROW + 20,
-        axis=Axis.over([0.0, *ends, *values], _TOP, _WIDTH - _VALUE_WIDTH),
+        axis=Axis.over([0.0, *ends, *values], 4, _WIDTH - _VALUE_WIDTH),
         rows=rows,
         row_height=_ROW,
         other=other,

@@ -88,3 +88,27 @@ class Run(NamedTuple):
     """The name and the number of rows of each data set."""
     settings: Mapping[str, Any]
     metrics: Metrics
+
+
+class Demo(NamedTuple):
+    """What ``sbert demo`` found."""
+
+    model: str
+    speed: str
+    pairs: Table
+    answers: Sequence[tuple[str, Table]]
+    """Queries and the sentences found for them; the last one is in Korean."""
+    costs: Table
+    """For this corpus and for a larger one: sentences, pairs, time with vectors, time with a cross-encoder, ratio."""
+    notes: Mapping[str, str]
+    """Remarks on the "pairs", the "queries", the "korean" query and the "cost"."""
+    sentences: Sequence[tuple[str, str]]
+    """The topic and the text of every sentence."""
+    points: Points
+    """The place of every sentence on the map."""
+    topics: Sequence[str]
+    means: Sequence[Sequence[float]]
+    """The mean cosine of the sentences of every topic with those of every other."""
+    same_topic: float
+    """Share of the sentences whose most similar sentence has the same topic."""
+    same_by_chance: float

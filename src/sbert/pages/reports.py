@@ -47,7 +47,7 @@ def paper(tables: Sequence[PaperTable], facts: Sequence[str], missing: Sequence[
     """
     columns = [[_column(table, place) for place in range(len(table.columns))] for table in tables]
     plots = [[charts.scatter(*plot) for plot in table.plots] for table in tables]
-    title = "The tables of Sentence-BERT, measured again"
+    title = "The tables of the paper, measured again"
     return render("paper.html", title=title, tables=tables, facts=facts, missing=missing, columns=columns, plots=plots)
 
 

@@ -1,20 +1,22 @@
-"""What ``sbert demo`` measures and finds. Prints nothing: the terminal and the page both read it from here.
+"""Runs the steps of ``sbert demo`` and keeps what they found. Prints nothing: the terminal and the page show it.
 
-Times are measured where the demo runs. Everything else is the same in every run: sentences, queries and the sample
+Times are measured on this machine. Everything else is the same in every run: the sentences, the queries and the sample
 of pairs are fixed, and a vector depends on its text alone.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from sbert.pages.records import Table
 from sbert.text.display import duration
 
 if TYPE_CHECKING:
@@ -29,8 +31,23 @@ QUERIES = (
 KOREAN_QUERY = "서울의 날씨가 어때요?"
 TOP_PAIRS, TOP_HITS = 10, 3
 SAMPLE = 512
-"""Pairs that are really read together: enough for a steady time, and a few seconds on two cores."""
+"""Number of pairs that are read together: enough for a stable time, and a few seconds of work on two cores."""
 PAPER_SENTENCES = 10_000
+
+_PAIRS_NOTE = (
+    "Some of these pairs have nearly the same words but different meanings. A single vector per sentence hardly shows "
+    "who did what to whom. Where this matters, score a short list like this one again with a cross-encoder."
+)
+_QUERIES_NOTE = "None of the best answers shares a word with its query: they were found by meaning."
+_KOREAN_NOTE = (
+    "The embedded model was trained on English. In Korean it matches shared characters rather than meaning. "
+    "For Korean, name a model that was trained on it: sbert demo --model NAME."
+)
+_COST_NOTE = (
+    "The times for a cross-encoder are extrapolated: {:,} random pairs, each read as one text by the same transformer "
+    "on this machine, took {}. The time of the vectors for {:,} sentences is scaled up from {:,}. The paper (Reimers "
+    "and Gurevych, 2019) reports 65 hours and 5 seconds, with BERT on a V100 GPU."
+)
 
 
 class Sentence(NamedTuple):
@@ -48,32 +65,25 @@ class Answer(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Seconds to find the most similar pairs of so many sentences, both ways."""
+    """Seconds to find the most similar pairs among a number of sentences, in two ways."""
 
     sentences: int
+    pairs: int
     vectors: float
-    """One vector for each sentence, then all vectors with all."""
+    """With one vector per sentence, and a comparison of all vectors."""
     reading: float
-    """One pass for each pair, as a cross-encoder does."""
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs there are."""
-        return self.sentences * (self.sentences - 1) // 2
-
-    @property
-    def ratio(self) -> float:
-        """How many times longer reading every pair takes."""
-        return self.reading / self.vectors
+    """With one pass of a cross-encoder per pair."""
+    ratio: float
+    """How many times longer the cross-encoder takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings:
+class DemoResults:
     """One run of the demo."""
 
     model: str
     embedded: bool
-    """Whether it is the embedded model, of which we know what it learned from."""
+    """Whether it is the model that comes with the package, whose training data is known."""
     similarity: str
     sentences: list[Sentence]
     tokens: int
@@ -83,78 +93,71 @@ class Findings:
     answers: list[Answer]
     korean: Answer
     seconds: dict[str, float]
-    """By step, in order: load, embed, compare, search, read; what is added later is not used here."""
-
-    def cost(self, sentences: int) -> Cost:
-        """Embedding grows with the sentences, comparing vectors and reading with the pairs."""
-        here = Cost(len(self.sentences), 0, 0)
-        pairs = Cost(sentences, 0, 0).pairs
-        vectors = self.seconds["embed"] * sentences / here.sentences + self.seconds["compare"] * pairs / here.pairs
-        return Cost(sentences, vectors, self.seconds["read"] * pairs / SAMPLE)
+    """The duration of each step, in order: load, embed, compare, search, read, draw."""
 
     @property
     def costs(self) -> tuple[Cost, Cost]:
-        """Of this corpus, and of the paper's example."""
-        return self.cost(len(self.sentences)), self.cost(PAPER_SENTENCES)
+        """The costs for this corpus and for the example of the paper."""
+        return self._cost(len(self.sentences)), self._cost(PAPER_SENTENCES)
+
+    def _cost(self, sentences: int) -> Cost:
+        """Extrapolate: embedding takes time per sentence, comparing vectors and reading take time per pair."""
+        here = len(self.sentences)
+        embed = self.seconds["embed"] * sentences / here
+        compare = self.seconds["compare"] * math.comb(sentences, 2) / math.comb(here, 2)
+        reading = self.seconds["read"] * math.comb(sentences, 2) / SAMPLE
+        return Cost(sentences, math.comb(sentences, 2), embed + compare, reading, reading / (embed + compare))
 
     @property
     def speed(self) -> str:
-        """Of embedding."""
+        """The speed of embedding."""
         seconds = self.seconds["embed"]
         return f"{len(self.sentences) / seconds:,.0f} sentences/s, {self.tokens / seconds:,.0f} tokens/s"
 
     @property
     def notes(self) -> dict[str, str]:
-        """What has to be said beside the figures: on pairs, queries, korean and cost; empty where it is not so."""
-        by_meaning = all(_share_no_word(query, self.text(hits[0])) for query, hits in self.answers)
+        """Remarks on the pairs, the queries, the Korean query and the cost; empty where they do not apply."""
+        by_meaning = all(_share_no_word(query, self.sentences[int(hits[0].id)].text) for query, hits in self.answers)
         return {
-            "pairs": _PAIRS if self.embedded else "",
-            "queries": _QUERIES if by_meaning else "",
-            "korean": _KOREAN if self.embedded else "",
-            "cost": _COST.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
+            "pairs": _PAIRS_NOTE if self.embedded else "",
+            "queries": _QUERIES_NOTE if by_meaning else "",
+            "korean": _KOREAN_NOTE if self.embedded else "",
+            "cost": _COST_NOTE.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
         }
 
-    def pair_rows(self) -> Iterator[list[str]]:
-        """Score, topics and both sentences of every pair, as they are shown."""
-        for first, second, score in self.pairs:
-            a, b = self.sentences[first], self.sentences[second]
-            topics = a.topic if a.topic == b.topic else f"{a.topic}, {b.topic}"
-            yield [f"{score:.3f}", topics, f"{a.text}\n{b.text}"]
+    def pair_table(self) -> Table:
+        """Return the score, the topics and both sentences of every pair."""
+        return self._table((score, [first, second]) for first, second, score in self.pairs)
 
-    def hit_rows(self, answer: Answer) -> Iterator[list[str]]:
-        """Score, topic and sentence of every hit."""
-        for hit in answer.hits:
-            yield [f"{hit.score:.3f}", self.sentences[int(hit.id)].topic, self.text(hit)]
+    def answer_table(self, answer: Answer) -> Table:
+        """Return the score, the topic and the sentence of every hit."""
+        return self._table((hit.score, [int(hit.id)]) for hit in answer.hits)
 
-    def cost_rows(self) -> Iterator[list[str]]:
-        """How many sentences and pairs, both times, and their ratio."""
-        for cost in self.costs:
-            times = [duration(cost.vectors), duration(cost.reading), f"{cost.ratio:,.0f} ×"]
-            yield [f"{cost.sentences:,}", f"{cost.pairs:,}", *times]
+    def _table(self, found: Iterable[tuple[float, list[int]]]) -> Table:
+        """Return scores and the sentences that have them."""
+        rows = []
+        for score, places in found:
+            topics, texts = zip(*(self.sentences[place] for place in places), strict=True)
+            rows.append([f"{score:.3f}", ", ".join(dict.fromkeys(topics)), "\n".join(texts)])
+        return Table([self.similarity, "topic", "text"], rows, "rll")
 
-    def text(self, hit: Hit) -> str:
-        """The sentence that was hit."""
-        return self.sentences[int(hit.id)].text
-
-
-_PAIRS = (
-    "Some pairs have nearly the same words and another meaning: one vector for a sentence hardly shows who did what "
-    "to whom. Where that matters, read a short list like this one again with a cross-encoder."
-)
-_QUERIES = "No best answer has a single word of its query: they were found by meaning."
-_KOREAN = (
-    "The embedded model learned from English; in Korean it sees shared letters more than meaning. For Korean, name a "
-    "model trained on it: sbert demo --model NAME."
-)
-_COST = (
-    "Reading times are extrapolated from a sample: {:,} random pairs, each read as one text by the same transformer "
-    "on this machine, took {}. The vector time for {:,} sentences is scaled up from {:,}. The paper (Reimers and "
-    "Gurevych, 2019) has 65 hours against 5 seconds, with BERT on a V100 GPU."
-)
+    def cost_table(self) -> Table:
+        """Return both costs."""
+        rows = [
+            [f"{sentences:,}", f"{pairs:,}", duration(vectors), duration(reading), f"{ratio:,.0f} ×"]
+            for sentences, pairs, vectors, reading, ratio in self.costs
+        ]
+        return Table(["sentences", "pairs", "vectors", "cross-encoder", "ratio"], rows, "rrrrr")
 
 
-def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
-    """Run every step with the model ``name``; ``say`` hears what is done, as soon as it is."""
+def run(name: str | None, say: Callable[[str, str], None]) -> DemoResults:
+    """Run every step.
+
+    Args:
+        name: The model's folder or name; None for the embedded model.
+        say: Called after each step with its name and a sentence.
+    """
+    from sbert.hub.bundled import DEFAULT
     from sbert.search.exact import most_similar_pairs
 
     seconds: dict[str, float] = {}
@@ -165,7 +168,7 @@ def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
         from sbert.models.bi import BiEncoder
 
         model = BiEncoder.from_pretrained(name)
-    known_as = name or _embedded_name()
+    known_as = name or f"{DEFAULT.rpartition('/')[2]} (embedded)"
     say("loaded", f"{known_as} in {duration(seconds['load'])}")
     with timed(seconds, "embed"):
         vectors = model.encode_document(texts)
@@ -175,20 +178,13 @@ def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
         answers = _search(model, vectors, range(len(texts)), QUERIES)
         korean_rows = [row for row, sentence in enumerate(sentences) if sentence.topic == "korean"]
         korean = _search(model, vectors, korean_rows, [KOREAN_QUERY])[0]
-    found = Findings(
-        model=known_as,
-        embedded=name is None,
-        similarity=model.similarity_fn_name,
-        sentences=sentences,
-        tokens=int(model.tokenize(texts).lengths.sum()),
-        vectors=vectors,
-        pairs=pairs,
-        answers=answers,
-        korean=korean,
-        seconds=seconds,
+    tokens = int(model.tokenize(texts).lengths.sum())
+    similarity = model.similarity_fn_name
+    found = DemoResults(
+        known_as, name is None, similarity, sentences, tokens, vectors, pairs, answers, korean, seconds
     )
     say("embedded", f"{len(texts):,} sentences in {duration(seconds['embed'])}: {found.speed}")
-    say("compared", f"{Cost(len(texts), 0, 0).pairs:,} pairs in {duration(seconds['compare'])}")
+    say("compared", f"{math.comb(len(texts), 2):,} pairs in {duration(seconds['compare'])}")
     with timed(seconds, "read"):
         _read_pairs(model, texts)
     say("read", f"{SAMPLE:,} pairs as a cross-encoder would, in {duration(seconds['read'])}")
@@ -196,15 +192,9 @@ def find(name: str | None, say: Callable[[str, str], None]) -> Findings:
 
 
 def read_sentences() -> list[Sentence]:
-    """The corpus that comes with the package."""
+    """Read the corpus that comes with the package."""
     lines = resources.files("sbert.cli.demo").joinpath("sentences.tsv").read_text(encoding="utf-8").splitlines()
     return [Sentence(*line.split("\t")) for line in lines[1:]]
-
-
-def _embedded_name() -> str:
-    from sbert.hub.bundled import DEFAULT
-
-    return f"{DEFAULT.rpartition('/')[2]} (embedded)"
 
 
 def _search(model: BiEncoder, vectors: Array, rows: range | list[int], queries: Sequence[str]) -> list[Answer]:
@@ -218,7 +208,7 @@ def _search(model: BiEncoder, vectors: Array, rows: range | list[int], queries: 
 
 
 def _read_pairs(model: BiEncoder, texts: list[str]) -> None:
-    """Both texts of a pair in one pass: the work of a cross-encoder, which reads one separator more."""
+    """Read both texts of a pair in one pass, as a cross-encoder does; it reads one more separator."""
     chance = random.Random(0)
     model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
 
@@ -230,7 +220,7 @@ def _share_no_word(first: str, second: str) -> bool:
 
 @contextmanager
 def timed(seconds: dict[str, float], step: str) -> Iterator[None]:
-    """Note under ``step`` how long the block took."""
+    """Record the duration of the block under the name of the step."""
     start = time.perf_counter()
     yield
     seconds[step] = time.perf_counter() - start

@@ -1,15 +1,14 @@
-"""``sbert demo``: the most similar of a thousand sentences, and what finding them by reading every pair would cost."""
+"""``sbert demo``: the most similar pairs of 1,300 sentences, and what finding them with a cross-encoder would cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sbert.cli import show
-from sbert.cli.demo.results import SAMPLE, Findings, find, timed
+from sbert.cli.demo.results import SAMPLE, DemoResults, run, timed
 from sbert.cli.options import Json, ModelName
 from sbert.data import vectors as output
 from sbert.text import display
@@ -17,9 +16,11 @@ from sbert.text import display
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from sbert.pages.records import Table
+
 
 def demo(
-    page: Annotated[Path, typer.Option("--output", "-o", help="Where the page goes.")] = Path("sbert-demo.html"),
+    page: Annotated[Path, typer.Option("--output", "-o", help="File for the page.")] = Path("sbert-demo.html"),
     model: ModelName = None,
     json: Json = False,
 ) -> None:
@@ -27,13 +28,14 @@ def demo(
     output.check_output(page, (".html", ".htm"))
     console = show.console()
     console.quiet = json
-    found = find(model, lambda key, value: _line(console, key, value))
-    _show(console, found)
+    found = run(model, lambda step, sentence: _line(console, step, sentence))
+    _print(console, found)
     with timed(found.seconds, "draw"):
-        from sbert.cli.demo.page import draw
+        from sbert.cli.demo.topics import page_record
+        from sbert.pages import demo
 
         with output.whole(page) as file:
-            file.write(draw(found).encode())
+            file.write(demo.page(page_record(found)).encode())
     console.print()
     steps = ", ".join(f"{step} {display.duration(seconds)}" for step, seconds in found.seconds.items())
     _line(console, "time", f"{display.duration(sum(found.seconds.values()))}: {steps}")
@@ -42,25 +44,14 @@ def demo(
         show.as_json(_facts(found, page))
 
 
-def _show(console: Console, found: Findings) -> None:
+def _print(console: Console, found: DemoResults) -> None:
     notes = found.notes
-    _table(
-        console, f"The {len(found.pairs)} most similar pairs", [found.similarity, "topic", "text"], found.pair_rows()
-    )
-    _note(console, notes["pairs"])
+    _table(console, f"The {len(found.pairs)} most similar pairs", found.pair_table(), notes["pairs"])
     for answer in found.answers:
-        _table(console, f"? {answer.query}", [found.similarity, "topic", "text"], found.hit_rows(answer))
-    _note(console, notes["queries"])
-    _table(console, f"? {found.korean.query}", [found.similarity, "topic", "text"], found.hit_rows(found.korean))
-    _note(console, notes["korean"])
-    headings = ["sentences", "pairs", "vectors", "reading", "ratio"]
-    _table(
-        console,
-        "One vector for each sentence, or reading every pair with a cross-encoder",
-        headings,
-        found.cost_rows(),
-    )
-    _note(console, notes["cost"])
+        note = notes["queries"] if answer is found.answers[-1] else ""
+        _table(console, f"? {answer.query}", found.answer_table(answer), note)
+    _table(console, f"? {found.korean.query}", found.answer_table(found.korean), notes["korean"])
+    _table(console, "One vector per sentence, or a cross-encoder for every pair", found.cost_table(), notes["cost"])
 
 
 def _line(console: Console, key: str, value: str) -> None:
@@ -69,29 +60,25 @@ def _line(console: Console, key: str, value: str) -> None:
     console.print(Text.assemble((f"{key:<10}", "bold"), display.one_line(value)))
 
 
-def _note(console: Console, note: str) -> None:
+def _table(console: Console, title: str, table: Table, note: str) -> None:
+    """Print a table whose texts take as many lines as they need, and a note below it."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading, align in zip(table.headings, table.align, strict=True):
+        style = "dim" if heading == "topic" else ""
+        drawn.add_column(heading, justify="right" if align == "r" else "left", style=style, no_wrap=heading != "text")
+    for row in table.rows:
+        drawn.add_row(*map(Text, row))
+    console.print(Text(f"\n{title}", style="bold"))
+    console.print(drawn)
     if note:
         console.print(note, style="dim", markup=False)
 
 
-def _table(console: Console, title: str, headings: list[str], rows: Iterable[list[str]]) -> None:
-    """Numbers to the right, topics dim; texts take the room that is left, on as many lines as they need."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in headings:
-        words = heading in ("topic", "text")
-        style = "dim" if heading == "topic" else ""
-        table.add_column(heading, justify="left" if words else "right", style=style, no_wrap=heading != "text")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    console.print(Text(f"\n{title}", style="bold"))
-    console.print(table)
-
-
-def _facts(found: Findings, page: Path) -> dict[str, Any]:
-    """Everything shown, and the rows of the sentences; times in seconds."""
+def _facts(found: DemoResults, page: Path) -> dict[str, Any]:
+    """Return everything that is shown as JSON, with the rows of the sentences and times in seconds."""
 
     def sentence(row: int) -> dict[str, Any]:
         return {"row": row, **found.sentences[row]._asdict()}
@@ -110,7 +97,7 @@ def _facts(found: Findings, page: Path) -> dict[str, Any]:
             for query, hits in [*found.answers, found.korean]
         ],
         "sample_pairs": SAMPLE,
-        "cost": [{**cost._asdict(), "pairs": cost.pairs, "ratio": cost.ratio} for cost in found.costs],
+        "cost": [cost._asdict() for cost in found.costs],
         "notes": found.notes,
         "page": str(page),
     }
