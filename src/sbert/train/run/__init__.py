@@ -1,1 +1,1 @@
-"""A training run as a file: read, built, explained."""
+"""A training run as a file: reads it, builds its parts and explains what it will do."""

@@ -1,44 +1,89 @@
-"""The parts of a run, by its file and its data: model, loss and evaluator of the kind that is to be trained."""
+"""Builds the trainer that a run file describes: reads the data and creates the loss, the evaluator and the model."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import torch
 
 from sbert import evaluate, hub, losses
-from sbert.data import Columns
-from sbert.errors import BadInput, BadOption
+from sbert.data import Columns, read
+from sbert.errors import BadInput, BadOption, counted
 from sbert.losses import OBJECTIVES, Loss, Objective
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
-from sbert.models.inference import best_device
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
 from sbert.nn.heads import output_size
+from sbert.train import checkpoint
+from sbert.train.callbacks import Callback
+from sbert.train.run.file import Alternatives, DataPart, LossPart, ModelPart, RunFile
+from sbert.train.trainer import Trainer
 from sbert.types import Evaluator, ModelKind
-
-if TYPE_CHECKING:
-    from sbert.train.run.file import LossPart, ModelPart
 
 logger = logging.getLogger(__name__)
 
 _CANDIDATES = 20
-"""Among so many a poly-encoder is to find the answer, where the dev file has questions and answers."""
+"""Number of documents among which a poly-encoder must find the answer, if the dev file has questions and answers."""
 
 
-def kind(part: ModelPart) -> ModelKind:
-    """What is to be trained: what was asked for, or what the folder holds; a bare encoder becomes a bi-encoder."""
-    return part.kind or hub.known_kind(hub.resolve(part.name)) or "bi"
+def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
+    """Build the trainer that ``run`` describes. Reads files and loads the model, but writes nothing."""
+    # Two entries can lead to the same file, if it replaces both.
+    paths = dict.fromkeys(_find(file, run.data.folder) for file in run.data.train)
+    datasets = [_read(path, run.data, run.data.split, run.data.limit) for path in paths]
+    kind = run.model.kind or hub.known_kind(hub.resolve(run.model.name)) or "bi"
+    objective = _objective(run.loss, datasets, kind)
+    classes = _classes(objective, datasets)
+    dev = None if run.data.dev is None else _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
+    evaluator = None if dev is None else _evaluator(dev, datasets, kind, classes)
+    model = _model(run.model, kind, classes, run.train.seed)
+    loss = _loss(run.loss, objective, model, kind, classes, run.train.seed)
+    trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
+    has_new_head = kind == "cross" and hub.known_kind(hub.resolve(run.model.name)) != "cross"
+    if has_new_head and not checkpoint.steps(trainer.checkpoints):  # a resumed run has its weights in the checkpoint
+        logger.info("the cross-encoder starts with a new head: %s", ", ".join(classes or ("score",)))
+    return trainer
 
 
-def objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> Objective:
-    """The entry of the catalog that ``part`` names, proven to fit the data and the kind of model."""
-    name = part.name or _usual(datasets[0], kind)
+# Data
+
+
+def _find(file: Alternatives, folder: str | None) -> Path:
+    names = (file,) if isinstance(file, str) else file
+    root = Path(folder or ".").expanduser()
+    for name in names:
+        path = root / Path(name).expanduser()
+        if path.is_file():
+            return path
+    wanted = f"no file {names[0]!r}" if len(names) == 1 else f"none of {', '.join(map(repr, names))}"
+    place = "the current folder" if folder is None else f"the folder {folder!r}"
+    raise BadInput(f"there is {wanted} in {place}; put it there, or name its folder with data.folder")
+
+
+def _read(path: Path, part: DataPart, split: str | None, limit: int | None = None) -> Columns:
+    return read(
+        path,
+        split=split,
+        columns=part.columns,
+        label=part.label,
+        label_map=part.label_map,
+        label_kind=part.label_kind,
+        score_range=part.score_range,
+        limit=limit,
+    )
+
+
+# Loss
+
+
+def _objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> Objective:
+    """The objective that ``part`` names, or the default one; raise BadInput if it does not fit the data."""
+    name = part.name or _default_objective(datasets[0], kind)
     for columns in datasets:
         try:
             losses.check_shape(name, len(columns.texts), columns.label_kind, kind)
@@ -49,21 +94,21 @@ def objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> O
     return OBJECTIVES[name]
 
 
-def _usual(columns: Columns, kind: ModelKind) -> str:
+def _default_objective(columns: Columns, kind: ModelKind) -> str:
     if name := losses.default(columns.label_kind, kind):
         return name
-    fitting = losses.suitable(len(columns.texts), columns.label_kind, kind)
-    if not fitting:
+    suitable = losses.suitable(len(columns.texts), columns.label_kind, kind)
+    if not suitable:
         got = losses.shape(len(columns.texts), columns.label_kind)
-        raise BadInput(f"{columns.name} has {got}, from which no loss of a {kind}-encoder learns; take other data")
+        raise BadInput(f"{columns.name} has {got}, but no loss of a {kind}-encoder uses that; choose other data")
     raise BadInput(
-        f"the loss has no name, but a {kind}-encoder needs one, such as {', '.join(fitting)}, which {columns.name} "
+        f"the loss has no name, but a {kind}-encoder needs one, such as {', '.join(suitable)}, which {columns.name} "
         "suits; set loss.name, or --loss"
     )
 
 
-def classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ...]:
-    """The names that all data sets have for the classes; none where the objective reads no classes."""
+def _classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ...]:
+    """The names of the classes, which must be the same in all data sets; none if the objective uses no classes."""
     if objective.label != "class":
         return ()
     first, *others = datasets
@@ -76,21 +121,90 @@ def classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ...
     return first.label_names
 
 
-def model(part: ModelPart, kind: ModelKind, labels: tuple[str, ...], seed: int) -> Model:
-    """The model to train; a head that it does not have yet is made for ``labels``, from ``seed``."""
-    if kind == "poly":
-        return _poly(part, seed)
-    return _cross(part, labels, seed) if kind == "cross" else _bi(part)
+def _loss(
+    part: LossPart, objective: Objective, model: Model, kind: ModelKind, classes: tuple[str, ...], seed: int
+) -> Loss:
+    """The loss; the random numbers of its weights follow from the seed."""
+    dim = 0
+    if isinstance(model, BiEncoder):  # the size of the network's output, even if the model truncates its embeddings
+        dim = output_size(model.heads, len(model.pooling) * model.transformer.facts.hidden_size)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return losses.make(objective.name, part.options, dim=dim, labels=classes, dims=part.dims, kind=kind)
 
 
-def tell_new_head(part: ModelPart, model: Model) -> None:
-    """Say so where a cross-encoder begins with a head that nobody has trained."""
-    if isinstance(model, CrossEncoder) and hub.known_kind(hub.resolve(part.name)) != "cross":
-        logger.info("the cross-encoder starts with a new head: %s", ", ".join(model.labels))
+# Evaluator
 
 
-def _bi(part: ModelPart) -> BiEncoder:
-    model = BiEncoder.from_pretrained(part.name, max_seq_length=part.max_seq_length)
+def _evaluator(
+    dev: Columns, datasets: Sequence[Columns], kind: ModelKind, classes: tuple[str, ...]
+) -> Evaluator | None:
+    """The evaluator that fits the dev data and the model; None, with a warning, if there is none."""
+    evaluator = _fitting_evaluator(dev, kind, classes)
+    if evaluator is None:
+        others = {"bi": "triplets", "cross": "pairs with the model's classes", "poly": "two or more unlabelled pairs"}
+        logger.warning(
+            "%s contains neither pairs with scores nor %s, so nothing is evaluated and the last weights are the "
+            "result; name another file with data.dev",
+            *(dev.name, others[kind]),
+        )
+        return None
+    _warn_of_shared_rows(dev, datasets)
+    return evaluator
+
+
+def _warn_of_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
+    rows = list(zip(*dev.texts.values(), strict=True))
+    wanted = set(rows)
+    found = {row for columns in datasets for row in zip(*columns.texts.values(), strict=True) if row in wanted}
+    if found:
+        logger.warning(
+            "%s of the %s of %s are also training rows, so the scores will be too high; use another file or split",
+            *(f"{sum(row in found for row in rows):,}", counted(len(rows), "row"), dev.name),
+        )
+
+
+def _fitting_evaluator(dev: Columns, kind: ModelKind, classes: tuple[str, ...]) -> Evaluator | None:
+    texts = list(dev.texts.values())
+    if kind == "bi" and dev.labels is None and len(texts) >= 3:
+        return evaluate.Triplets(texts[0], texts[1], texts[2])
+    if len(texts) != 2:
+        return None
+    if dev.labels is None:
+        return _reranking(texts[0], texts[1]) if kind == "poly" else None
+    if dev.label_kind in ("score", "binary") and (kind == "bi" or not classes):
+        return evaluate.Similarity(texts[0], texts[1], dev.labels)
+    if dev.label_kind == "class" and kind != "bi" and set(dev.label_names) <= set(classes):
+        names = [dev.label_names[number] for number in dev.labels.tolist()]
+        return evaluate.PairClassification(texts[0], texts[1], names)
+    return None
+
+
+def _reranking(queries: Sequence[str], documents: Sequence[str]) -> Evaluator | None:
+    """Rank the answer of every question among the answers of the next rows."""
+    samples = []
+    for row, (query, answer) in enumerate(zip(queries, documents, strict=True)):
+        others = dict.fromkeys(islice(cycle(documents), row + 1, row + _CANDIDATES))
+        negatives = [document for document in others if document != answer]
+        if negatives:
+            samples.append(evaluate.Sample(query, answer, negatives))
+    return evaluate.Rerank(samples) if samples else None
+
+
+# Model
+
+
+def _model(part: ModelPart, kind: ModelKind, classes: tuple[str, ...], seed: int) -> Model:
+    """The model to train; a new head has one output per class, or one, and its weights follow from ``seed``."""
+    if kind == "bi":
+        return _bi_encoder(part)
+    if part.pooling is not None:
+        raise BadInput(f"model.pooling is for bi-encoders, but a {kind}-encoder will be trained; leave it out")
+    return _cross_encoder(part, classes, seed) if kind == "cross" else _poly_encoder(part, seed)
+
+
+def _bi_encoder(part: ModelPart) -> BiEncoder:
+    model = BiEncoder.from_pretrained(part.name, device=part.device, max_seq_length=part.max_seq_length)
     pooling = (part.pooling,) if isinstance(part.pooling, str) else part.pooling
     if pooling is None or pooling == model.pooling:
         return model
@@ -102,106 +216,39 @@ def _bi(part: ModelPart) -> BiEncoder:
     return BiEncoder(Backbone(model.tokenizer, model.transformer), pooling).to(model.device)
 
 
-def _cross(part: ModelPart, labels: tuple[str, ...], seed: int) -> CrossEncoder:
-    if part.pooling is not None:
-        raise BadInput("model.pooling is for bi-encoders, but a cross-encoder is to be trained; leave it out")
+def _cross_encoder(part: ModelPart, classes: tuple[str, ...], seed: int) -> CrossEncoder:
     folder = hub.resolve(part.name)
-    held = hub.known_kind(folder)
-    if held == "cross":
-        return _with_labels(CrossEncoder.from_pretrained(folder, max_seq_length=part.max_seq_length), labels)
-    made = CrossEncoder(Backbone.from_pretrained(folder, part.max_seq_length), labels or ("score",), seed=seed)
-    return made.to(best_device())
+    if hub.known_kind(folder) != "cross":
+        new = CrossEncoder(Backbone.from_pretrained(folder), classes or ("score",), seed=seed)
+        return new.ready(part.device, part.max_seq_length)
+    model = CrossEncoder.from_pretrained(folder, device=part.device, max_seq_length=part.max_seq_length)
+    _check_labels(model.labels, classes)
+    model.labels = classes or model.labels
+    return model
 
 
-def _poly(part: ModelPart, seed: int) -> PolyEncoder:
-    if part.pooling is not None:
-        raise BadInput("model.pooling is for bi-encoders, but a poly-encoder is to be trained; leave it out")
+def _check_labels(labels: tuple[str, ...], classes: tuple[str, ...]) -> None:
+    """Raise BadInput unless the model has one score, or an output for each class of the data."""
+    if not classes and len(labels) > 1:
+        raise BadInput(
+            f"the model has the labels {', '.join(labels)}, but the loss learns one score from the data; use data "
+            "with these classes, or start from a plain encoder"
+        )
+    unnamed = tuple(f"LABEL_{number}" for number in range(len(classes)))
+    if classes and labels not in (classes, unnamed):
+        raise BadInput(
+            f"the model has the labels {', '.join(labels)}, but the data has the classes {', '.join(classes)}; make "
+            "them agree with data.label_map, or start from a plain encoder"
+        )
+
+
+def _poly_encoder(part: ModelPart, seed: int) -> PolyEncoder:
     return PolyEncoder.from_pretrained(
         part.name,
         num_codes=part.num_codes,
         codes=part.codes,
         towers=part.towers,
+        device=part.device,
         max_seq_length=part.max_seq_length,
         seed=seed,
     )
-
-
-def _with_labels(model: CrossEncoder, labels: tuple[str, ...]) -> CrossEncoder:
-    """``model`` if it gives what the loss reads: a score, or a number for each of the data's classes."""
-    own = model.labels
-    if not labels and len(own) > 1:
-        raise BadInput(
-            f"the model has the labels {', '.join(own)}, but the loss learns one score from the data; take data with "
-            "these classes, or start from a bare encoder"
-        )
-    if not labels or own == labels:
-        return model
-    if len(own) != len(labels) or any(name != f"LABEL_{number}" for number, name in enumerate(own)):
-        raise BadInput(
-            f"the model has the labels {', '.join(own)}, but the data has the classes {', '.join(labels)}; make them "
-            "agree with data.label_map, or start from a bare encoder"
-        )
-    model.labels = labels
-    return model
-
-
-def loss(part: LossPart, name: str, model: Model, kind: ModelKind, labels: tuple[str, ...], seed: int) -> Loss:
-    """The loss, ready to call; weights of its own follow from the seed, like everything else."""
-    # Of a bi-encoder what comes out of the network, whatever part of it the model's users see.
-    dim = 0
-    if isinstance(model, BiEncoder):
-        dim = output_size(model.heads, len(model.pooling) * model.transformer.facts.hidden_size)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return losses.make(name, part.options, dim=dim, labels=labels, dims=part.dims, kind=kind)
-
-
-def evaluator(dev: Columns, kind: ModelKind, labels: tuple[str, ...]) -> Evaluator | None:
-    """What fits the dev data and the model; None, with a warning, where nothing does."""
-    found = _of_encoder(dev) if kind == "bi" else _of_scorer(dev, labels, answers=kind == "poly")
-    if found is None:
-        others = {"bi": "triplets", "cross": "pairs with classes", "poly": "at least two pairs without labels"}
-        wanted = f"pairs with scores nor {others[kind]}"
-        logger.warning(
-            "%s holds neither %s%s, so nothing is measured and the last weights are the result; name another file "
-            "with data.dev",
-            dev.name,
-            wanted,
-            " that the model learns" if kind == "cross" else "",
-        )
-    return found
-
-
-def _of_encoder(dev: Columns) -> Evaluator | None:
-    """Pairs with scores are compared with cosines, triplets must be in the right order."""
-    texts = list(dev.texts.values())
-    if dev.labels is not None and dev.label_kind in ("score", "binary") and len(texts) == 2:
-        return evaluate.Similarity(texts[0], texts[1], dev.labels)
-    if dev.label_kind == "none" and len(texts) >= 3:
-        return evaluate.Triplets(texts[0], texts[1], texts[2])
-    return None
-
-
-def _of_scorer(dev: Columns, labels: tuple[str, ...], answers: bool) -> Evaluator | None:
-    """Scores are compared with the model's, classes must be its own, and ``answers`` be found among others."""
-    first, second, *more = [*dev.texts.values(), (), ()]
-    if any(more) or not second:
-        return None
-    if dev.labels is None:
-        return _among_others(first, second) if answers else None
-    if not labels and dev.label_kind in ("score", "binary"):
-        return evaluate.Similarity(first, second, dev.labels)
-    if labels and dev.label_kind == "class" and set(dev.label_names) <= set(labels):
-        return evaluate.PairClassification(first, second, [dev.label_names[number] for number in dev.labels.tolist()])
-    return None
-
-
-def _among_others(queries: Sequence[str], documents: Sequence[str]) -> Evaluator | None:
-    """Each answer among those of the next rows."""
-    samples = []
-    for row, (query, own) in enumerate(zip(queries, documents, strict=True)):
-        others = dict.fromkeys(islice(cycle(documents), row + 1, row + _CANDIDATES))
-        negatives = [document for document in others if document != own]
-        if negatives:
-            samples.append(evaluate.Sample(query, own, negatives))
-    return evaluate.Rerank(samples) if samples else None

@@ -1,4 +1,4 @@
-"""What a run is going to do, before it does it: what the loss sees, and how long it takes. Changes nothing."""
+"""Describes a run before it starts: what the loss sees, and how long the run takes. Changes nothing."""
 
 from __future__ import annotations
 
@@ -23,88 +23,90 @@ from sbert.train.trainer import Trainer
 from sbert.train.update import Update
 
 SAMPLE = 2000
-"""Rows that are tokenised for the figures."""
+"""Maximum number of rows that are tokenized."""
 MEASURED_STEPS = 20
+_MAX_TRUNCATED = 0.05
+"""Fraction of truncated texts above which there is a warning."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """How long texts or pairs are, counted in a sample; special tokens count."""
+    """Lengths of texts or pairs in a sample, in tokens with the special ones."""
 
     mean: float
     longest: int
-    """Of all, uncut."""
+    """Before truncation."""
     truncated: float
-    """The share that is cut."""
+    """Fraction of texts that are truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """One column of texts. Repetitions are counted in all rows."""
+    """A column of texts."""
 
     name: str
     role: str
-    """What the loss takes it for."""
+    """The role of the column in the loss."""
     first: str
-    """The text of the first row."""
+    """Text of the first row."""
     tokens: TokenFacts | None
-    """Of the column's texts; of a cross-encoder those of the pairs with the first column, which has none itself."""
+    """Lengths of the texts. For a cross-encoder: of the pairs with the first column, which has none itself."""
     repeated: int
-    """Rows whose text stood in the column before."""
+    """Number of rows whose text occurs in an earlier row of the column."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFacts:
-    """One data set as its loss sees it."""
+    """A data set as its loss sees it."""
 
     name: str
     rows: int
     skipped: int
-    """Rows left out because they have no gold label."""
+    """Number of rows that were skipped because they have no gold label."""
     sample: int
-    """Rows whose tokens were counted, evenly spread."""
+    """Number of rows whose tokens were counted, evenly spaced."""
     loss: str
     columns: tuple[ColumnFacts, ...]
     unit: str
-    """What goes through the network: "texts", or "pairs" of the first column's with each other one's."""
+    """What the model reads: "texts", or "pairs" of the first column with each other column."""
     label_kind: str
     first_label: str
-    """Of the first row; empty without labels."""
+    """Label of the first row; empty without labels."""
     balance: dict[str, int]
-    """Rows of each class, by its name in the order of ids, or of 0 and 1."""
+    """Number of rows of each class by name, or of 0 and 1."""
     scores: tuple[float, float, float] | None
-    """The least, the mean and the highest, where labels are scores."""
+    """Minimum, mean and maximum, if the labels are scores."""
     duplicates: int
-    """Rows that equal an earlier one in everything."""
+    """Number of rows that equal an earlier one, label included."""
     negatives: int | None
-    """With how many other texts an anchor is compared, where the loss takes them from the batch."""
+    """Number of negatives of each anchor, if the loss uses in-batch negatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A run before it runs."""
+    """The description of a run before it starts."""
 
     data: tuple[DataFacts, ...]
     max_seq_length: int
     parameters: int
-    """How many are trained, the objective's own included."""
+    """Number of trained parameters, including those of the loss."""
     epochs: int
     batch_size: int
     steps: int
     warmup_steps: int
     evaluator: str | None
-    """What decides which model is best."""
+    """The metric that decides which model is best."""
     measured_steps: int
     seconds: float
-    """For all steps, going by those measured; evaluations and checkpoints come on top."""
+    """Estimated time of all steps, without evaluations and checkpoints."""
     peak_memory: int | None
-    """Bytes this process has used at most; None where the system does not say."""
+    """Peak memory of this process in bytes; None if the system does not report it."""
     notes: tuple[str, ...]
-    """What should be looked at before starting."""
+    """Warnings about settings that do not suit the data."""
 
 
 def explain(trainer: Trainer) -> Explanation:
-    """Look at the data, and measure a few steps whose effect is taken back."""
+    """Examine the data, and measure a few steps, which are undone afterwards."""
     data = tuple(_data(trainer, columns, loss) for columns, loss in zip(trainer.datasets, trainer.losses, strict=True))
     update = Update(trainer.model, trainer.objective, trainer.config, trainer.total_steps, trainer.team)
     weights = [*trainer.model.parameters(), *trainer.objective.parameters()]
@@ -126,13 +128,13 @@ def explain(trainer: Trainer) -> Explanation:
 
 
 def _measure(trainer: Trainer, update: Update) -> tuple[int, float]:
-    """How many steps were measured, and the seconds that all steps will take. The weights are as before."""
+    """The number of measured steps, and the estimated seconds of all steps. The weights are restored."""
     modules, training = nn.ModuleList([trainer.model, trainer.objective]), trainer.model.training
     before = {name: tensor.clone() for name, tensor in modules.state_dict().items()}
     times = []
     trainer.model.train()
     try:
-        # One more than is measured: the first step also pays for what is made only once.
+        # One step more than is measured, because the first one also allocates memory.
         steps = min(MEASURED_STEPS + 1, trainer.total_steps)
         for number, step in enumerate(islice(trainer.plan.steps(Cursor()), steps)):
             start = time.perf_counter()
@@ -149,8 +151,10 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     objective = objective_of(loss)
     sample = columns.take(np.linspace(0, len(columns) - 1, min(SAMPLE, len(columns))).astype(np.int64))
     roles = [objective.role(place) if objective else name for place, name in enumerate(columns.texts)]
-    accounts = [trainer.model.tokenize(items).truncation for items in trainer.model.items(list(sample.texts.values()))]
-    tokens = [None] * (len(roles) - len(accounts)) + [_tokens(account) for account in accounts]
+    truncations = [
+        trainer.model.tokenize(items).truncation for items in trainer.model.items(list(sample.texts.values()))
+    ]
+    tokens = [None] * (len(roles) - len(truncations)) + [_token_facts(truncation) for truncation in truncations]
     labels = [] if columns.labels is None else columns.labels.tolist()
     rows = zip(*columns.texts.values(), *([map(str, labels)] if labels else []), strict=True)
     counts = Counter(labels) if columns.label_kind in ("class", "binary") else Counter()
@@ -164,7 +168,7 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
             ColumnFacts(name, role, texts[0], facts, _repeated(texts))
             for (name, texts), role, facts in zip(columns.texts.items(), roles, tokens, strict=True)
         ),
-        unit=accounts[0].unit,
+        unit=truncations[0].unit,
         label_kind=columns.label_kind,
         first_label=_label(columns, labels[0]) if labels else "",
         balance={_label(columns, label): counts[label] for label in sorted(counts)},
@@ -174,8 +178,8 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     )
 
 
-def _tokens(account: Truncation) -> TokenFacts:
-    return TokenFacts(account.tokens / account.texts, account.longest, account.truncated / account.texts)
+def _token_facts(found: Truncation) -> TokenFacts:
+    return TokenFacts(found.tokens / found.texts, found.longest, found.truncated / found.texts)
 
 
 def _label(columns: Columns, label: Any) -> str:
@@ -190,7 +194,7 @@ def _repeated(values: Iterable[Any]) -> int:
 
 
 def _negatives(objective: Objective | None, text_columns: int, batch: int) -> int | None:
-    """The other positives of the batch, and everybody's hard negatives."""
+    """The other positives of the batch, and the hard negatives of all rows."""
     if objective is None or not objective.in_batch_negatives:
         return None
     return batch * (text_columns - 1) - 1
@@ -202,17 +206,17 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
         repeated = sum(column.repeated for column in facts.columns)
         if facts.negatives is not None and repeated and sampler != "no-duplicates":
             yield (
-                f"{facts.name}: {counted(repeated, 'repeated text')}, and two equal ones in one batch are taken for "
+                f"{facts.name}: {counted(repeated, 'repeated text')}, and equal texts in one batch are used as "
                 'negatives of each other; set train.sampler="no-duplicates"'
             )
         objective = OBJECTIVES.get(facts.loss)
         if objective is not None and objective.sampler not in (None, sampler):
             needed = f'set train.sampler="{objective.sampler}"'
             yield f"{facts.name}: {facts.loss} needs several rows of a label in a batch; {needed}"
-        cut = max(column.tokens.truncated for column in facts.columns if column.tokens)
-        if cut > 0.05:
+        truncated = max(column.tokens.truncated for column in facts.columns if column.tokens)
+        if truncated > _MAX_TRUNCATED:
             length = trainer.model.max_seq_length
-            yield f"{facts.name}: {cut:.0%} of a column's {facts.unit} are cut at {length} tokens"
+            yield f"{facts.name}: {truncated:.0%} of the {facts.unit} of a column are truncated to {length} tokens"
 
 
 def _peak_memory(device: torch.device) -> int | None:

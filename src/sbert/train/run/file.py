@@ -1,4 +1,4 @@
-"""A training run as one TOML file: which model, which data, which loss, and how. Knows names; the work is others'."""
+"""The description of a training run in one TOML file: model, data, loss and settings. Builds nothing."""
 
 from __future__ import annotations
 
@@ -6,43 +6,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
-from sbert.errors import BadInput, BadOption, check_option
+from sbert.errors import BadInput, BadOption, check_option, shown
 from sbert.train.config import TrainConfig
 from sbert.train.run import settings
 from sbert.types import Codes, LabelKind, ModelKind, Pooling, Towers
 
-if TYPE_CHECKING:
-    from sbert.data import Columns
-    from sbert.train.callbacks import Callback
-    from sbert.train.trainer import Trainer
-
 Alternatives = str | tuple[str, ...]
-"""A file; or several, of which the first that exists is meant."""
+"""A file, or several of which the first that exists is used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPart:
-    """What to train."""
+    """The model to train."""
 
     name: str | None = None
-    """A folder, a run's folder, an installed model package or a hub name; the embedded model unless given."""
+    """A folder, the folder of a run, an installed model package or a Hugging Face name; defaults to the embedded
+    model."""
     kind: ModelKind | None = None
-    """"bi", "cross" or "poly"; what the folder holds unless given, and "bi" of a bare encoder."""
+    """"bi", "cross" or "poly"; defaults to the kind of the model in the folder, and to "bi" for a plain encoder."""
     pooling: Pooling | tuple[Pooling, ...] | None = None
-    """How a bare encoder makes one vector of a text's tokens, mean unless given; whole models have their own."""
+    """How a plain encoder pools the tokens of a text into one vector; defaults to mean."""
     max_seq_length: int | None = None
-    """Cut texts, or pairs of them, at so many tokens; the model's own number unless given."""
+    """Maximum number of tokens of a text or a pair; defaults to that of the model."""
     num_codes: int | None = None
-    """Of a new poly-encoder, 64 unless given."""
+    """Number of codes of a new poly-encoder; defaults to 64."""
     codes: Codes | None = None
-    """Of a new poly-encoder: "learned" ones, unless given, or the "first" tokens."""
+    """"learned" codes or the "first" tokens, for a new poly-encoder; defaults to "learned"."""
     towers: Towers | None = None
-    """Of a new poly-encoder: one transformer for queries and documents, "shared", unless given, or two, "separate"."""
+    """Whether a new poly-encoder has one transformer for queries and documents, "shared", or two, "separate";
+    defaults to "shared"."""
+    device: str | None = None
+    """Device to train on, such as "cpu" or "cuda:1"; defaults to a GPU if there is one."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check the combination of settings."""
         if self.kind is not None:
             check_option("model.kind", self.kind, get_args(ModelKind))
         if self.kind in ("bi", "cross") and (self.num_codes or self.codes or self.towers):
@@ -51,52 +50,53 @@ class ModelPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
-    """What to learn from. All that is said about columns and labels holds for ``dev`` too."""
+    """The data. The settings of columns and labels also apply to ``dev``."""
 
     train: tuple[Alternatives, ...]
-    """Files, each a data set of its own; where a list stands in place of a file, the first of it that exists."""
+    """Files to train on, each a data set of its own; if an entry is a list, the first file in it that exists."""
     folder: str | None = None
-    """Where relative paths are looked up; the current folder unless given."""
+    """Folder of relative paths; defaults to the current folder."""
     split: str | None = "train"
-    """Which rows of files that have a column ``split``; "none" for all."""
+    """The rows to train on, by their value in the column ``split``; "none" for all rows. Defaults to "train" if there
+    is such a column."""
     limit: int | None = None
-    """At most so many rows of each training file, the first ones."""
+    """Maximum number of rows of each training file; the first ones are used."""
     columns: tuple[str, ...] | None = None
-    """The columns of texts in the order of the loss, where they have unusual names."""
+    """The text columns in the order of the loss, if their names are not the usual ones."""
     label: str | None = None
-    """The column of labels, where it has an unusual name."""
+    """The label column, if its name is not a usual one."""
     label_map: dict[str, str | int] | None = None
-    """From the labels in the file to names or ids of classes."""
+    """Names or ids of the classes by the labels in the file."""
     label_kind: LabelKind | None = None
-    """What the labels are, where the values could mislead."""
+    """The kind of the labels, if their values are ambiguous."""
     score_range: tuple[float, float] = (0.0, 5.0)
-    """Scores from here to there become scores from 0 to 1."""
+    """The lowest and the highest score, which become 0 and 1."""
     dev: Alternatives | None = None
-    """A file to measure the model on: pairs with scores, triplets, or a cross-encoder on pairs with classes."""
+    """File to evaluate on: pairs with scores or triplets, for a cross-encoder also pairs with classes."""
     dev_split: str | None = "dev"
-    """Which rows of it."""
+    """The rows of ``dev`` to evaluate on; defaults to "dev" if there is a column ``split``."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be meant."""
+        """Check that there is a training file."""
         if not self.train or not all(self.train):
             raise BadInput("data.train names no file, but at least one is needed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossPart:
-    """What to strive for."""
+    """The loss."""
 
     name: str | None = None
-    """One of ``sbert.losses.OBJECTIVES``; of a cross-encoder "mse" for scores and "cross-entropy" for classes unless
-    given."""
+    """One of ``sbert.losses.OBJECTIVES``. A cross-encoder defaults to "mse" for scores and "cross-entropy" for
+    classes."""
     dims: tuple[int, ...] | None = None
-    """Sizes to learn at once (Matryoshka); the full one first."""
+    """Embedding sizes to train at the same time (Matryoshka), the full size first."""
     options: dict[str, Any] = field(default_factory=dict)
-    """Every other key of the table: the loss's own options, such as margin or scale."""
+    """Options of the loss, such as margin or scale: every other key of the table."""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> LossPart:
-        """The part that a table of a run file describes."""
+        """Create the part from a table of a run file."""
         own = {key: value for key, value in table.items() if key in ("name", "dims")}
         options = {key: value for key, value in table.items() if key not in own}
         return settings.build(cls, {**own, "options": options}, "loss")
@@ -104,7 +104,7 @@ class LossPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFile:
-    """A whole run.
+    """The description of a run.
 
     >>> tables = {"data": {"train": ["문장쌍.tsv"]}, "loss": {"name": "info-nce", "scale": 30}}
     >>> run = RunFile.of({**tables, "train": {"output_dir": "runs/pairs"}})
@@ -119,74 +119,21 @@ class RunFile:
 
     @classmethod
     def read(cls, path: str | Path, overrides: Sequence[str] = ()) -> RunFile:
-        """The run in a TOML file, after ``overrides`` such as "train.epochs=2"."""
+        """Read a TOML file and apply ``overrides`` such as "train.epochs=2"."""
         return cls.of(reduce(settings.override, overrides, settings.read(path)))
 
     @classmethod
     def of(cls, tables: Mapping[str, Any]) -> RunFile:
-        """The run that tables describe, as read from a file."""
+        """Create the description from the tables of a run file."""
         known = [part.name for part in fields(cls)]
         for name, table in tables.items():
             if name not in known:
                 raise BadOption("a table of the run file", name, known)
             if not isinstance(table, Mapping):
-                raise BadInput(f"{name} is {table!r}, but must be a table with keys of its own, such as [{name}]")
+                raise BadInput(f"{name} is {shown(table)}, but must be a table with keys of its own, such as [{name}]")
         return cls(
             model=settings.build(ModelPart, tables.get("model", {}), "model"),
             data=settings.build(DataPart, tables.get("data", {}), "data"),
             loss=LossPart.of(tables.get("loss", {})),
             train=settings.build(TrainConfig, tables.get("train", {}), "train"),
         )
-
-
-def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
-    """The trainer that ``run`` describes: files read, model loaded, nothing written yet."""
-    from sbert.train import checkpoint
-    from sbert.train.run import build as parts
-    from sbert.train.trainer import Trainer
-
-    datasets = _training_data(run.data)
-    kind = parts.kind(run.model)
-    objective = parts.objective(run.loss, datasets, kind)
-    labels = parts.classes(objective, datasets)
-    dev = None if run.data.dev is None else _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
-    evaluator = None if dev is None else parts.evaluator(dev, kind, labels)
-    model = parts.model(run.model, kind, labels, run.train.seed)
-    loss = parts.loss(run.loss, objective.name, model, kind, labels, run.train.seed)
-    trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
-    if not checkpoint.steps(trainer.checkpoints):  # a run that goes on has its weights there
-        parts.tell_new_head(run.model, model)
-    return trainer
-
-
-def _training_data(part: DataPart) -> list[Columns]:
-    # Two entries may lead to one file, where it stands in for both.
-    paths = dict.fromkeys(_find(file, part.folder) for file in part.train)
-    return [_read(path, part, part.split, part.limit) for path in paths]
-
-
-def _find(file: Alternatives, folder: str | None) -> Path:
-    names = (file,) if isinstance(file, str) else file
-    root = Path(folder or ".").expanduser()
-    for name in names:
-        path = root / Path(name).expanduser()
-        if path.is_file():
-            return path
-    wanted = f"no file {names[0]!r}" if len(names) == 1 else f"none of {', '.join(map(repr, names))}"
-    place = "the current folder" if folder is None else f"the folder {folder!r}"
-    raise BadInput(f"there is {wanted} in {place}; put it there, or name its folder with data.folder")
-
-
-def _read(path: Path, part: DataPart, split: str | None, limit: int | None = None) -> Columns:
-    from sbert.data import read
-
-    return read(
-        path,
-        split=split,
-        columns=part.columns,
-        label=part.label,
-        label_map=part.label_map,
-        label_kind=part.label_kind,
-        score_range=part.score_range,
-        limit=limit,
-    )

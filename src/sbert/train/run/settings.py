@@ -1,4 +1,4 @@
-"""Frozen dataclasses from TOML: every key known, every value of its type. Knows annotations, not what they mean."""
+"""Creates dataclasses from TOML tables and checks every key and type. Knows annotations, not their meaning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sbert.data.files import not_utf8
-from sbert.errors import BadInput, BadOption
+from sbert.errors import BadInput, BadOption, shown
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,23 +21,29 @@ Settings = TypeVar("Settings")
 Table = dict[str, Any]
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "'none'"}
-_SEVERAL = {str: "texts", int: "whole numbers", float: "numbers"}
+_PLURALS = {str: "texts", int: "whole numbers", float: "numbers"}
 
 
 def read(path: str | Path) -> Table:
-    """The tables of a TOML file."""
+    """Read the tables of a TOML file."""
     try:
         return tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError):
         raise BadInput(f"there is no file {str(path)!r}, but a run file is needed; check the name") from None
+    except OSError as error:
+        raise BadInput(
+            f"the run file {str(path)!r} cannot be read ({error.strerror}); check its permissions"
+        ) from None
     except UnicodeDecodeError as error:
         raise not_utf8(error, str(path)) from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path} is no TOML file ({error}); correct it there") from None
+    except RecursionError:
+        raise BadInput(f"{path} is nested too deeply, but a run file has tables of plain values; correct it") from None
+    except ValueError as error:  # also numbers with thousands of digits, which are not a TOMLDecodeError
+        raise BadInput(f"{path} is not a valid TOML file ({error}); correct it there") from None
 
 
 def put(table: Mapping[str, Any], key: str, value: object) -> Table:
-    """A copy of ``table`` with another value under a dotted key.
+    """Copy ``table`` with another value under a dotted key.
 
     >>> put({"train": {"seed": 1}}, "train.epochs", 2)
     {'train': {'seed': 1, 'epochs': 2}}
@@ -45,12 +51,12 @@ def put(table: Mapping[str, Any], key: str, value: object) -> Table:
     first, _, rest = key.partition(".")
     inner = table.get(first, {})
     if rest and not isinstance(inner, Mapping):
-        raise BadInput(f"{key} is to be set, but {first} is {inner!r} and holds no keys; check the name")
+        raise BadInput(f"{key} cannot be set, because {first} is {shown(inner)} and not a table; check the name")
     return {**table, first: put(inner, rest, value) if rest else value}
 
 
 def override(table: Mapping[str, Any], assignment: str) -> Table:
-    """A copy of ``table`` after ``a.b=v``, where ``v`` is written as in TOML; bare words are text.
+    """Copy ``table`` with the assignment ``a.b=v``, where ``v`` is written as in TOML; bare words are strings.
 
     >>> override({"model": {"name": "bert"}}, "train.freeze=['transformer.words.*']")
     {'model': {'name': 'bert'}, 'train': {'freeze': ['transformer.words.*']}}
@@ -60,29 +66,29 @@ def override(table: Mapping[str, Any], assignment: str) -> Table:
     key, equals, value = assignment.partition("=")
     key = key.strip()
     if not equals or not all(key.split(".")):
-        raise BadInput(f"got {assignment!r}, but a setting is written as table.key=value, such as train.epochs=2")
+        raise BadInput(f"got {shown(assignment)}, but a setting is written as table.key=value, such as train.epochs=2")
     return put(table, key, _value(value.strip()))
 
 
 def build(cls: type[Settings], table: Mapping[str, Any], where: str) -> Settings:
-    """``cls`` made of ``table``, which messages call ``where``."""
+    """Create an instance of the dataclass ``cls`` from ``table``, which error messages call ``where``."""
     kinds = get_type_hints(cls)
-    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]  # which is a dataclass
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]  # cls is a dataclass
     for key in table:
         if key not in known:
             raise BadOption(f"a key of {where}", key, known)
     for name, field in known.items():
         if name not in table and field.default is MISSING and field.default_factory is MISSING:
-            raise BadInput(f"{where} has no {name}, which it needs; set {where}.{name}")
+            raise BadInput(f"{where}.{name} is missing; set {where}.{name}")
     return cls(**{key: _read(kinds[key], value, f"{where}.{key}") for key, value in table.items()})
 
 
 def _read(kind: Any, value: object, name: str) -> Any:
-    """``value`` as the annotation ``kind`` wants it; which of several texts are allowed, the class itself checks."""
-    made = _fit(kind, value)
-    if made is _UNFIT:
-        raise BadInput(f"{name} is {value!r}, but must be {_words(kind)}")
-    return made
+    """Convert ``value`` to the annotation ``kind``."""
+    converted = _fit(kind, value)
+    if converted is _UNFIT:
+        raise BadInput(f"{name} is {shown(value)}, but must be {_words(kind)}")
+    return converted
 
 
 _UNFIT = object()
@@ -102,14 +108,14 @@ def _fit(kind: Any, value: object) -> Any:
         return _fit_dict(parts[1], value)
     if kind is float and type(value) is int:
         return float(value)
-    return value if type(value) is kind else _UNFIT  # True is no whole number
+    return value if type(value) is kind else _UNFIT  # not isinstance, because True is an int
 
 
 def _fit_any(kinds: tuple[Any, ...], value: object) -> Any:
-    """TOML has no null: "none" says it wherever None is allowed."""
+    """Accept "none" where None is allowed, because TOML has no null."""
     if type(None) in kinds and value in (None, "none"):
         return None
-    return next((made for kind in kinds if (made := _fit(kind, value)) is not _UNFIT), _UNFIT)
+    return next((converted for kind in kinds if (converted := _fit(kind, value)) is not _UNFIT), _UNFIT)
 
 
 def _fit_tuple(kinds: tuple[Any, ...], value: object) -> Any:
@@ -118,15 +124,15 @@ def _fit_tuple(kinds: tuple[Any, ...], value: object) -> Any:
     wanted = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
     if len(wanted) != len(value):
         return _UNFIT
-    made = tuple(_fit(kind, part) for kind, part in zip(wanted, value, strict=True))
-    return _UNFIT if _UNFIT in made else made
+    converted = tuple(_fit(kind, part) for kind, part in zip(wanted, value, strict=True))
+    return _UNFIT if _UNFIT in converted else converted
 
 
 def _fit_dict(kind: Any, value: object) -> Any:
     if not isinstance(value, Mapping):
         return _UNFIT
-    made = {str(key): _fit(kind, part) for key, part in value.items()}
-    return _UNFIT if _UNFIT in made.values() else made
+    converted = {str(key): _fit(kind, part) for key, part in value.items()}
+    return _UNFIT if _UNFIT in converted.values() else converted
 
 
 def _words(kind: Any) -> str:
@@ -136,16 +142,16 @@ def _words(kind: Any) -> str:
     if origin is Literal:
         return f"one of {', '.join(map(repr, parts))}"
     if origin is tuple and parts[-1] is Ellipsis:
-        return f"a list of {_SEVERAL[parts[0]]}" if parts[0] in _SEVERAL else f"a list, each {_words(parts[0])}"
+        return f"a list of {_PLURALS[parts[0]]}" if parts[0] in _PLURALS else f"a list, each {_words(parts[0])}"
     if origin is tuple:
-        return f"a list of {len(parts)} {_SEVERAL[parts[0]]}"
+        return f"a list of {len(parts)} {_PLURALS[parts[0]]}"
     return _WORDS.get(kind, "a table")
 
 
 def _value(text: str) -> object:
     try:
         found = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
     value = found.pop("value")
     return value if not found and isinstance(value, (str, int, float, list, dict)) else text
