@@ -112,7 +112,7 @@ def test_folder_of_the_data(base, folder, monkeypatch):
     )
     assert "in the folder '밖'" in failure(*base, "--set", "data.folder=밖")
     line = failure(*base)
-    assert f"there is no file '쌍.tsv', neither in the current folder nor in the folder '{folder}/자료'" in line
+    assert f"there is no file '쌍.tsv', neither in the current folder nor in the data folder '{folder}/자료'" in line
 
 
 def test_a_typed_file_is_found_where_it_was_typed(base, folder, monkeypatch):
@@ -189,7 +189,7 @@ def test_a_run_file_without_its_tables(base, folder, monkeypatch):
     Path("틀림.toml").write_text("data = 3\n", encoding="utf-8")
     assert "data is 3, but must be a table" in failure("train", "틀림.toml")
     monkeypatch.setenv("SBERT_DATA", str(folder))
-    assert "data is 3 and holds no keys" in failure("train", "틀림.toml")
+    assert "data is 3 and not a table" in failure("train", "틀림.toml")
 
 
 def test_a_run_file_in_another_encoding(folder):
@@ -202,8 +202,8 @@ def test_explain(base, folder):
     assert "쌍.tsv: 6 rows for cosine; duplicate rows 0" in found.stdout
     assert "한 남자가 기타를 친다." in found.stdout
     assert "scores from 0.04 to 1.00, mean 0.56; first row 0.9" in found.stdout
-    assert "3 (1 epoch in batches of 2), the first 0 warm up" in found.stdout
-    assert "going by 2 that were tried" in found.stdout
+    assert "3 (1 epoch in batches of 2), the first 0 are the warm-up" in found.stdout
+    assert "estimated from 2 steps" in found.stdout
     assert os.listdir() == ["쌍.tsv"]
     facts = json.loads(sbert(*base, "--explain", "--json").stdout)
     assert [column["role"] for column in facts["data"][0]["columns"]] == ["sentence1", "sentence2"]
@@ -213,7 +213,7 @@ def test_explain_warns(base, folder):
     Path("질문.tsv").write_text("question\tanswer\n" + "비?\t예\n눈?\t예\n해?\t아니\n", encoding="utf-8")
     found = sbert(*base, "--set", "data.train=['질문.tsv']", "--loss", "info-nce", "--explain")
     assert "negatives  1 for each anchor" in found.stdout
-    assert "warning: 질문.tsv: 1 repeated text, and two equal ones in one batch" in found.stderr
+    assert "warning: 질문.tsv: 1 repeated text, and equal texts in one batch" in found.stderr
 
 
 def test_classes_are_counted(base, folder):
@@ -221,7 +221,7 @@ def test_classes_are_counted(base, folder):
         "premise\thypothesis\tgold_label\nA\tB\tneutral\n비\t눈\tentailment\nA\tC\t-\n", "utf-8"
     )
     found = sbert(*base, "--set", "data.train=['관계.tsv']", "--loss", "softmax", "--explain").stdout
-    assert "2 rows for softmax, 1 more without a gold label left out" in found
+    assert "2 rows for softmax, 1 more without a gold label skipped" in found
     assert "class: entailment 1 (50.0%), neutral 1 (50.0%)" in found
 
 
@@ -298,7 +298,7 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
     more = ["--epochs", 4, "--set", "train.eval_steps=2", "--dev", "쌍.tsv"]
     done = process(5, 1, *base, *more, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
-    said = "interrupted after step 6 of 12, which is saved; the same command with --resume goes on from there\n"
+    said = "interrupted after step 6 of 12, which is saved; continue with the same command and --resume\n"
     assert (done.stdout, done.stderr) == ("", STOPPING + said)
     assert json.loads(sbert(*base, *more, "--resume", "--json").stdout)["steps"] == 12
     sbert(*base, *more, "-o", "runs/straight")

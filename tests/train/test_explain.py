@@ -70,7 +70,7 @@ def test_scores_and_truncation(trainer, model):
     lengths = np.array([len(model.tokenizer.backend.encode(text)) for text in A])
     assert found.data[0].columns[0].tokens.longest == lengths.max() > 8
     assert found.data[0].columns[0].tokens.truncated == (lengths > 8).mean()
-    assert [note for note in found.notes if "are cut at 8 tokens" in note]
+    assert [note for note in found.notes if "are truncated to 8 tokens" in note]
     assert found.evaluator is None
 
 

@@ -16,7 +16,8 @@ from sbert import BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, load, 
 from sbert.errors import BadInput, BadModel, BadOption
 from sbert.evaluate import Similarity, Triplets
 from sbert.train.run import settings
-from sbert.train.run.file import RunFile, assemble
+from sbert.train.run.build import assemble
+from sbert.train.run.file import RunFile
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 PAIRS = [
@@ -97,7 +98,7 @@ def test_what_cannot_be_meant_is_one_sentence(override, sentence):
 
 
 def test_every_part_is_needed():
-    with pytest.raises(BadInput, match=r"^data has no train, which it needs; set data\.train$"):
+    with pytest.raises(BadInput, match=r"^data\.train is missing; set data\.train$"):
         RunFile.of({})
     with pytest.raises(BadInput, match=r"set train\.output_dir$"):
         RunFile.of({"data": {"train": ["a.tsv"]}, "loss": {"name": "cosine"}})
@@ -174,7 +175,7 @@ def test_evaluator_that_fits_the_dev_file(run, caplog):
     assert assemble(run(*base)).evaluator is None
     with caplog.at_level(logging.WARNING, "sbert"):
         assert assemble(run(*base, "data.dev=nli.tsv")).evaluator is None
-    assert "nli.tsv holds neither pairs with scores nor triplets, so nothing is measured" in caplog.text
+    assert "nli.tsv contains neither pairs with scores nor triplets, so nothing is evaluated" in caplog.text
 
 
 def test_loss_that_does_not_fit_names_the_file(run):
@@ -250,7 +251,7 @@ def test_the_kind_is_what_the_folder_holds(run):
     ):
         assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.name=runs/cross"))
     with pytest.raises(
-        BadInput, match=r"labels contradiction, entailment, neutral, but the loss learns one score .*; take data"
+        BadInput, match=r"labels contradiction, entailment, neutral, but the loss learns one score .*; use data"
     ):
         assemble(run("data.train=['sts.tsv']", "model.name=runs/cross"))
     write("other.tsv", "premise\thypothesis\tlabel\nA\tB\t예\nC\tD\t아니\n")
@@ -297,7 +298,7 @@ def test_what_a_cross_encoder_has_no_use_for(run):
 def test_a_loss_is_only_left_out_where_it_is_plain(run):
     with pytest.raises(BadInput, match=r"a bi-encoder needs one, such as cosine, cosent, angle, which sts\.tsv suits"):
         assemble(run("data.train=['sts.tsv']"))
-    with pytest.raises(BadInput, match=r"^triplets\.tsv has three text columns and no label, from which no loss"):
+    with pytest.raises(BadInput, match=r"^triplets\.tsv has three text columns and no label, but no loss"):
         assemble(run("data.train=['triplets.tsv']", "model.kind=cross"))
 
 
@@ -305,7 +306,7 @@ def test_dev_data_that_a_cross_encoder_cannot_be_measured_on(run, caplog):
     with caplog.at_level(logging.WARNING, "sbert"):
         made = assemble(run("data.train=['nli.tsv']", "data.dev=sts.tsv", "model.kind=cross"))
     assert made.evaluator is None
-    assert "sts.tsv holds neither pairs with scores nor pairs with classes that the model learns" in caplog.text
+    assert "sts.tsv contains neither pairs with scores nor pairs with the model's classes" in caplog.text
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)

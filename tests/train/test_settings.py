@@ -100,7 +100,7 @@ def test_unknown_key_names_the_nearest():
 
 
 def test_missing_key_and_choices():
-    with pytest.raises(BadInput, match=r"^표 has no name, which it needs; set 표\.name$"):
+    with pytest.raises(BadInput, match=r"^표\.name is missing; set 표\.name$"):
         settings.build(Everything, {}, "표")
     with pytest.raises(BadOption, match="did you mean 'cosine'"):
         settings.build(TrainConfig, {"output_dir": "a", "schedule": "cosin"}, "train")
@@ -122,6 +122,7 @@ def test_missing_key_and_choices():
         ("a.b=", ""),
         ("a.b=2024-01-02", "2024-01-02"),
         ("a.b=1\nc = 2", "1\nc = 2"),
+        ("a.b=" + "[" * 10_000, "[" * 10_000),
     ],
 )
 def test_override(assignment, value):
@@ -144,7 +145,7 @@ def test_no_assignment(assignment):
 
 
 def test_override_inside_a_value():
-    with pytest.raises(BadInput, match=r"^b\.c is to be set, but b is 1 and holds no keys; check the name$"):
+    with pytest.raises(BadInput, match=r"^b\.c cannot be set, because b is 1 and not a table; check the name$"):
         settings.override({"a": {"b": 1}}, "a.b.c=2")
 
 
@@ -153,8 +154,13 @@ def test_read(tmp_path):
     path.write_text('[model]\nname = "모형"\n', encoding="utf-8")
     assert settings.read(path) == {"model": {"name": "모형"}}
     path.write_text("[model\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"실행\.toml is no TOML file \(.*line 1.*\); correct it there"):
+    with pytest.raises(BadInput, match=r"실행\.toml is not a valid TOML file \(.*line 1.*\); correct it there"):
         settings.read(path)
+    for damaged in ("a = " + "[" * 10_000, "a = " + "9" * 10_000, "\0" * 100):
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(BadInput, match=r"실행\.toml is (nested too deeply|not a valid TOML file)") as caught:
+            settings.read(path)
+        assert len(str(caught.value)) < 500
     path.write_bytes("[모형]".encode("cp949"))
     with pytest.raises(BadInput, match="it looks like CP949: convert the file"):
         settings.read(path)

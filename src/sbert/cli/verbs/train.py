@@ -2,178 +2,118 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import INTERRUPTED, Json, ModelName
+from sbert.cli.options import INTERRUPTED, Device, Json, ModelName
+from sbert.disk.lock import check_folder
 from sbert.errors import BadInput, SbertError, check_value, counted, usage
+from sbert.losses import OBJECTIVES
 from sbert.text import display
-
-if TYPE_CHECKING:
-    from sbert.train.distributed import Team
-    from sbert.train.run.explain import DataFacts, Explanation, TokenFacts
-    from sbert.train.run.file import RunFile
-    from sbert.train.trainer import Result, Trainer
+from sbert.train import checkpoint
+from sbert.train.callbacks import tensorboard as tensorboard_callback
+from sbert.train.distributed import Team
+from sbert.train.run import settings
+from sbert.train.run.build import assemble
+from sbert.train.run.explain import DataFacts, Explanation, TokenFacts
+from sbert.train.run.explain import explain as explain_run
+from sbert.train.run.file import RunFile
+from sbert.train.trainer import Result, Trainer
+from sbert.types import ModelKind
 
 _LEADER_FIRST_SECONDS = 3.0
 _EXAMPLE = '"A man is eating." "Someone has a meal."'
 
 
+def _option(kind: Any, help: str, *names: str, min: int | None = None, max: int | None = None) -> Any:
+    return Annotated[kind, typer.Option(*names, help=help, min=min, max=max)]
+
+
+_SHORTCUTS: dict[str, tuple[str, Any]] = {
+    "model": ("model.name", ModelName),
+    "kind": ("model.kind", _option(str | None, "bi, cross or poly. Defaults to the kind of the model.")),
+    "data": ("data.train", _option(list[str] | None, "File to train on; may be repeated.")),
+    "loss": ("loss.name", _option(str | None, "softmax, cosine, triplet, info-nce, mse, ...: see docs/losses.md.")),
+    "output": ("train.output_dir", _option(str | None, "Folder of the run.", "--output", "-o")),
+    "epochs": ("train.epochs", _option(int | None, "Number of passes over the data.", min=1)),
+    "batch_size": ("train.batch_size", _option(int | None, "Number of rows in a batch.", min=1)),
+    "learning_rate": ("train.learning_rate", _option(float | None, "Peak learning rate.", min=0)),
+    "warmup_ratio": ("train.warmup_ratio", _option(float | None, "Fraction of warm-up steps.", min=0, max=1)),
+    "seed": ("train.seed", _option(int | None, "Random seed; the same seed gives the same weights.", min=0)),
+    "limit": ("data.limit", _option(int | None, "Maximum number of rows of each training file.", min=1)),
+    "split": ("data.split", _option(str | None, "Rows to train on, by their value in the column 'split'.")),
+    "dev": ("data.dev", _option(str | None, "File to evaluate on: pairs with labels, or triplets.")),
+    "dev_split": ("data.dev_split", _option(str | None, "Rows of --dev to evaluate on. Defaults to dev.")),
+    "eval_every": ("train.eval_steps", _option(int | None, "Steps between evaluations. Defaults to an epoch.", min=1)),
+    "checkpoint_every": (
+        "train.checkpoint_steps",
+        _option(int | None, "Steps between checkpoints. Defaults to an epoch.", min=1),
+    ),
+    "device": ("model.device", Device),
+}
+"""The options that set a key of the run file: the key, and the type and help of the option."""
+
+
+def _with_shortcuts(verb: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of ``_SHORTCUTS`` to the signature of ``verb``, after its first argument."""
+    first, *rest = inspect.signature(verb, eval_str=True).parameters.values()
+    options = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, (_, kind) in _SHORTCUTS.items()
+    ]
+    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in rest[:-1]]
+    verb.__signature__ = inspect.Signature([first, *options, *own])  # type: ignore[attr-defined]
+    return verb
+
+
+@_with_shortcuts
 def train(
-    run: Annotated[
-        Path | None, typer.Argument(metavar="RUN.toml", help="A run file, such as those in recipes/.")
-    ] = None,
-    model: ModelName = None,
-    kind: Annotated[str | None, typer.Option(help="bi, cross or poly; what the model is unless named.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="File to learn from; may be given again.")] = None,
-    loss: Annotated[
-        str | None, typer.Option(help="softmax, cosine, triplet, info-nce, mse, ...: see docs/losses.md.")
-    ] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="The run's folder.")] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="How often every row is seen.")] = None,
-    batch_size: Annotated[int | None, typer.Option(min=1, help="Rows in one batch.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(min=0, help="The highest.")] = None,
-    warmup_ratio: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Share of the steps over which it rises.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same weights.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many rows of each file.")] = None,
-    split: Annotated[str | None, typer.Option(help="Rows to learn from, in files with a column 'split'.")] = None,
-    dev: Annotated[str | None, typer.Option(help="File to measure on: pairs with labels, or triplets.")] = None,
-    eval_every: Annotated[
-        int | None, typer.Option(min=1, help="Measure every so many steps; else once an epoch.")
-    ] = None,
-    checkpoint_every: Annotated[
-        int | None, typer.Option(min=1, help="Save every so many steps; else once an epoch.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN.toml", help="Run file, as in recipes/.")] = None,
     setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Any setting; may be given again.")
+        list[str] | None, typer.Option("--set", metavar="TABLE.KEY=VALUE", help="Any setting; may be repeated.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the newest checkpoint, if any.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest checkpoint, if any.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what the run would do, and stop.")] = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write figures for TensorBoard too.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write metrics for TensorBoard.")] = False,
     json: Json = False,
+    **shortcuts: Any,
 ) -> None:
     """Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both."""
-    if run is None and not (data and output):
+    if run is None and not (shortcuts["data"] and shortcuts["output"]):
         raise typer.BadParameter("name a run file, or at least --data and --output; a bi-encoder also needs --loss")
-    flags = {
-        "model.name": model,
-        "model.kind": kind,
-        "data.train": data,
-        "data.dev": dev,
-        "data.limit": limit,
-        "data.split": split,
-        "loss.name": loss,
-        "train.output_dir": output,
-        "train.epochs": epochs,
-        "train.batch_size": batch_size,
-        "train.learning_rate": learning_rate,
-        "train.warmup_ratio": warmup_ratio,
-        "train.seed": seed,
-        "train.eval_steps": eval_every,
-        "train.checkpoint_steps": checkpoint_every,
-    }
-    from sbert.disk.lock import check_folder
-    from sbert.train.distributed import Team
-
     team = Team.join()
-    with _one_voice(team):
-        _check(kind, loss)
-        described = _describe(run, {key: value for key, value in flags.items() if value is not None}, setting or [])
-        check_folder(Path(described.train.output_dir))
-        trainer = _assemble(described, tensorboard and team.leads)
+    with _only_leader_speaks(team):
+        if shortcuts["kind"] is not None:
+            check_value("--kind", shortcuts["kind"], get_args(ModelKind))
+        if shortcuts["loss"] is not None:
+            check_value("--loss", shortcuts["loss"], OBJECTIVES)
+        given = {_SHORTCUTS[name][0]: value for name, value in shortcuts.items() if value is not None}
+        described = _describe(run, given, setting or [])
+        folder = Path(described.train.output_dir)
+        check_folder(folder)
+        callbacks = [tensorboard_callback(folder / "tensorboard")] if tensorboard and team.leads else []
+        trainer = assemble(described, callbacks)
         if explain:
-            _explain(trainer, team, json)
+            _print_explanation(explain_run(trainer), team, json)
         else:
             result = _train(trainer, team, resume)
             if team.leads:
                 _report(trainer, result, json)
 
 
-def _check(kind: str | None, loss: str | None) -> None:
-    from sbert.losses import OBJECTIVES
-    from sbert.types import ModelKind
-
-    if kind is not None:
-        check_value("--kind", kind, get_args(ModelKind))
-    if loss is not None:
-        check_value("--loss", loss, OBJECTIVES)
-
-
-def _describe(path: Path | None, flags: dict[str, Any], assignments: list[str]) -> RunFile:
-    """The file, under the options, under every --set."""
-    from sbert.train.run import settings
-    from sbert.train.run.file import RunFile
-
-    tables = {} if path is None else settings.read(path)
-    own = tables.get("data", {})
-    folder = (own.get("folder") if isinstance(own, dict) else None) or os.environ.get("SBERT_DATA")
-    if folder:
-        tables = settings.put(tables, "data.folder", folder)
-        flags = {**flags, **_as_typed(flags)}
-    for key, value in flags.items():
-        tables = settings.put(tables, key, value)
-    with usage():
-        tables = reduce(settings.override, assignments, tables)
-    with usage() if path is None else nullcontext():  # a file may be wrong itself
-        described = RunFile.of(tables)
-    _check_typed(described, flags)
-    return described
-
-
-def _as_typed(flags: dict[str, Any]) -> dict[str, Any]:
-    """A file that the shell would find is meant, wherever the other data is."""
-    found = {key: flags[key] for key in ("data.train", "data.dev") if key in flags}
-    return {
-        key: [_absolute(path) for path in value] if isinstance(value, list) else _absolute(value)
-        for key, value in found.items()
-    }
-
-
-def _absolute(path: str) -> str:
-    return str(Path(path).absolute()) if Path(path).is_file() else path
-
-
-def _check_typed(described: RunFile, flags: dict[str, Any]) -> None:
-    """What was typed is looked for in two folders: where it is in neither, both are named."""
-    folder = described.data.folder
-    if folder is None:  # then there is only one
-        return
-    typed = [*flags.get("data.train", ()), flags.get("data.dev")]
-    for path in (*described.data.train, described.data.dev):
-        if path not in typed or not isinstance(path, str):
-            continue
-        if not any(place.expanduser().is_file() for place in (Path(path), Path(folder, path))):
-            raise BadInput(
-                f"there is no file {path!r}, neither in the current folder nor in the folder {folder!r}, where data "
-                "is looked for; put it there, or name another file"
-            )
-
-
-def _assemble(described: RunFile, tensorboard: bool) -> Trainer:
-    from sbert.train.run.file import assemble
-
-    if not tensorboard:
-        return assemble(described)
-    from sbert.train.callbacks import tensorboard as for_tensorboard
-
-    return assemble(described, [for_tensorboard(Path(described.train.output_dir) / "tensorboard")])
-
-
 @contextmanager
-def _one_voice(team: Team) -> Iterator[None]:
-    """Of several processes only the leader speaks."""
+def _only_leader_speaks(team: Team) -> Iterator[None]:
     if team.leads:
         yield
         return
@@ -181,10 +121,57 @@ def _one_voice(team: Team) -> Iterator[None]:
     try:
         yield
     except SbertError:
-        # What is wrong is usually wrong for all: the leader says it, and torchrun then ends the others. Whoever is
-        # still there after a while is the only one in trouble.
+        # Most errors occur in all processes: the leader reports them, and torchrun then ends the others. A process
+        # that still runs after a while is the only one with the error.
         time.sleep(_LEADER_FIRST_SECONDS)
         raise
+
+
+# The description of the run
+
+
+def _describe(path: Path | None, given: dict[str, Any], assignments: list[str]) -> RunFile:
+    """Combine the run file with the options, which win over it, and every --set, which wins over both."""
+    tables = {} if path is None else settings.read(path)
+    data = tables.get("data", {})
+    folder = (data.get("folder") if isinstance(data, dict) else None) or os.environ.get("SBERT_DATA")
+    if folder:
+        tables = settings.put(tables, "data.folder", folder)
+        given = {key: _as_typed(value) if key in ("data.train", "data.dev") else value for key, value in given.items()}
+    for key, value in given.items():
+        tables = settings.put(tables, key, value)
+    with usage():
+        tables = reduce(settings.override, assignments, tables)
+    with usage() if path is None else nullcontext():  # without a file, only the command line can be wrong
+        described = RunFile.of(tables)
+    _check_typed(described, given)
+    return described
+
+
+def _as_typed(files: Any) -> Any:
+    """Make paths that exist as they were typed absolute, so that they are not looked up in the data folder."""
+    if isinstance(files, list):
+        return [_as_typed(file) for file in files]
+    return str(Path(files).absolute()) if Path(files).is_file() else files
+
+
+def _check_typed(described: RunFile, given: dict[str, Any]) -> None:
+    """Raise BadInput if a typed file is neither in the current folder nor in the data folder."""
+    folder = described.data.folder
+    if folder is None:
+        return
+    typed = [*given.get("data.train", ()), given.get("data.dev")]
+    for path in (*described.data.train, described.data.dev):
+        if path not in typed or not isinstance(path, str):
+            continue
+        if not any(place.expanduser().is_file() for place in (Path(path), Path(folder, path))):
+            raise BadInput(
+                f"there is no file {path!r}, neither in the current folder nor in the data folder {folder!r}; put it "
+                "there, or name another file"
+            )
+
+
+# Training
 
 
 def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
@@ -197,14 +184,12 @@ def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
 
 
 def _interrupted(trainer: Trainer) -> str:
-    from sbert.train import checkpoint
-
     saved = checkpoint.steps(trainer.checkpoints)
     so_far = f"interrupted after step {trainer.position.step:,} of {trainer.total_steps:,}"
     if not saved:
         return f"{so_far}, before anything was saved; the same command starts again"
     kept = "which is saved" if saved[0] == trainer.position.step else f"step {saved[0]:,} is saved"
-    return f"{so_far}, {kept}; the same command with --resume goes on from there"
+    return f"{so_far}, {kept}; continue with the same command and --resume"
 
 
 def _report(trainer: Trainer, result: Result, json: bool) -> None:
@@ -212,7 +197,8 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
     if json:
         show.as_json({**asdict(result), "model": str(result.model), "metric": metric})
         return
-    best = "nothing was measured" if metric is None else f"best {metric} {_score(result)}"
+    score = "none" if result.best_score is None else f"{result.best_score:.2f} after step {result.best_step:,}"
+    best = "nothing was evaluated" if metric is None else f"best {metric} {score}"
     show.line(f"{counted(result.steps, 'step')} in {display.duration(result.seconds)}; {best}")
     show.line(f"model   {result.model}")
     show.line(f"curve   {trainer.folder / 'run.html'}")
@@ -221,14 +207,10 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
     show.line(f"use it  sbert {use}")
 
 
-def _score(result: Result) -> str:
-    return "none" if result.best_score is None else f"{result.best_score:.2f} after step {result.best_step:,}"
+# Explanation
 
 
-def _explain(trainer: Trainer, team: Team, json: bool) -> None:
-    from sbert.train.run.explain import explain
-
-    found = explain(trainer)
+def _print_explanation(found: Explanation, team: Team, json: bool) -> None:
     if not team.leads:
         return
     if json:
@@ -242,29 +224,22 @@ def _explain(trainer: Trainer, team: Team, json: bool) -> None:
 
 
 def _print_data(facts: DataFacts, max_length: int) -> None:
-    skipped = f", {facts.skipped:,} more without a gold label left out" if facts.skipped else ""
-    show.line(
-        f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}"
-    )
-    headings = ("column", "seen as", "tokens", "longest", f"cut at {max_length}", "repeated", "first row")
+    skipped = f", {facts.skipped:,} more without a gold label skipped" if facts.skipped else ""
+    show.line(f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    headings = ("column", "role", "tokens", "longest", f"over {max_length}", "repeated", "first row")
     rows = [
-        (
-            column.name,
-            column.role,
-            *_tokens(column.tokens),
-            f"{column.repeated:,}",
-            display.one_line(column.first),
-        )
+        (column.name, column.role, *_tokens(column.tokens), f"{column.repeated:,}", display.one_line(column.first))
         for column in facts.columns
     ]
     show.table(headings, rows)
-    read = "" if facts.unit == "texts" else f"; the model reads pairs, {facts.columns[0].name} with each other column"
-    show.line(f"(tokens of {f'{facts.sample:,}' if facts.sample < facts.rows else 'all'} rows{read})")
+    pairs = f"; the model reads pairs, {facts.columns[0].name} with each other column"
+    sample = f"{facts.sample:,}" if facts.sample < facts.rows else "all"
+    show.line(f"(tokens of {sample} rows{'' if facts.unit == 'texts' else pairs})")
     if facts.label_kind != "none":
         show.line(f"label      {_labels(facts)}; first row {facts.first_label}")
     if facts.negatives is not None:
         show.line(f"negatives  {facts.negatives:,} for each anchor, from its batch")
-    show.line()
+    show.line("")
 
 
 def _tokens(tokens: TokenFacts | None) -> tuple[str, str, str]:
@@ -281,10 +256,11 @@ def _labels(facts: DataFacts) -> str:
 
 def _print_run(found: Explanation) -> None:
     size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
-    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} warm up")
+    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} are the warm-up")
     show.line(f"trained    {found.parameters:,} parameters")
-    show.line(f"score      {found.evaluator or 'none: without a dev file the last weights are the result'}")
-    seconds = display.duration(found.seconds)
-    show.line(f"time       about {seconds} for the steps, going by {found.measured_steps} that were tried")
+    show.line(f"metric     {found.evaluator or 'none: without a dev file the last weights are the result'}")
+    show.line(
+        f"time       about {display.duration(found.seconds)}, estimated from {counted(found.measured_steps, 'step')}"
+    )
     if found.peak_memory is not None:
         show.line(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")

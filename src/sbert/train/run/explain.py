@@ -17,7 +17,7 @@ from torch import nn
 from sbert.data import Columns, Cursor
 from sbert.disk.machine import peak_memory
 from sbert.errors import counted
-from sbert.losses import OBJECTIVES, Loss, Objective, objective_of
+from sbert.losses import Loss, Objective, objective_of
 from sbert.text import Truncation
 from sbert.train.trainer import Trainer
 from sbert.train.update import Update
@@ -151,9 +151,8 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     objective = objective_of(loss)
     sample = columns.take(np.linspace(0, len(columns) - 1, min(SAMPLE, len(columns))).astype(np.int64))
     roles = [objective.role(place) if objective else name for place, name in enumerate(columns.texts)]
-    truncations = [
-        trainer.model.tokenize(items).truncation for items in trainer.model.items(list(sample.texts.values()))
-    ]
+    inputs = trainer.model.items(list(sample.texts.values()))
+    truncations = [trainer.model.tokenize(items).truncation for items in inputs]
     tokens = [None] * (len(roles) - len(truncations)) + [_token_facts(truncation) for truncation in truncations]
     labels = [] if columns.labels is None else columns.labels.tolist()
     rows = zip(*columns.texts.values(), *([map(str, labels)] if labels else []), strict=True)
@@ -202,14 +201,14 @@ def _negatives(objective: Objective | None, text_columns: int, batch: int) -> in
 
 def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
     sampler = trainer.config.sampler
-    for facts in data:
+    for facts, loss in zip(data, trainer.losses, strict=True):
         repeated = sum(column.repeated for column in facts.columns)
         if facts.negatives is not None and repeated and sampler != "no-duplicates":
             yield (
                 f"{facts.name}: {counted(repeated, 'repeated text')}, and equal texts in one batch are used as "
                 'negatives of each other; set train.sampler="no-duplicates"'
             )
-        objective = OBJECTIVES.get(facts.loss)
+        objective = objective_of(loss)
         if objective is not None and objective.sampler not in (None, sampler):
             needed = f'set train.sampler="{objective.sampler}"'
             yield f"{facts.name}: {facts.loss} needs several rows of a label in a batch; {needed}"

@@ -31,9 +31,7 @@ def read(path: str | Path) -> Table:
     except (FileNotFoundError, IsADirectoryError):
         raise BadInput(f"there is no file {str(path)!r}, but a run file is needed; check the name") from None
     except OSError as error:
-        raise BadInput(
-            f"the run file {str(path)!r} cannot be read ({error.strerror}); check its permissions"
-        ) from None
+        raise BadInput(f"{path} cannot be read ({error.strerror}); check its permissions") from None
     except UnicodeDecodeError as error:
         raise not_utf8(error, str(path)) from None
     except RecursionError:
