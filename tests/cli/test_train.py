@@ -110,7 +110,7 @@ def test_folder_of_the_data(base, folder, monkeypatch):
         json.loads(sbert(*base, "--data", "다른.tsv", "--set", "data.train=['다른.tsv']", "--json").stdout)["steps"]
         == 3
     )
-    assert "in the folder '밖'" in failure(*base, "--set", "data.folder=밖")
+    assert "in the data folder '밖'" in failure(*base, "--set", "data.folder=밖")
     line = failure(*base)
     assert f"there is no file '쌍.tsv', neither in the current folder nor in the data folder '{folder}/자료'" in line
 
@@ -209,6 +209,32 @@ def test_explain(base, folder):
     assert [column["role"] for column in facts["data"][0]["columns"]] == ["sentence1", "sentence2"]
 
 
+def test_dev_rows_that_are_training_rows_are_warned_of(base, folder):
+    shared = "warning: 6 of the 6 rows of 쌍.tsv are also training rows, so the scores will be too high"
+    for more in ((), ("--explain",), ("--explain", "--json")):
+        assert shared in sbert(*base, "--dev", "쌍.tsv", *more).stderr
+    header, first, *_ = Path("쌍.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    Path("남.tsv").write_text(f"{header}{first}눈\t비\t3\n", encoding="utf-8")
+    assert "1 of the 2 rows of 남.tsv are also" in sbert(*base, "--dev", "남.tsv", "--explain").stderr
+    Path("남.tsv").write_text(f"{header}눈\t비\t3\n해\t달\t1\n", encoding="utf-8")
+    assert "also training rows" not in sbert(*base, "--dev", "남.tsv", "--explain").stderr
+
+
+def test_splits_of_one_file(base, folder):
+    rows = "".join(f"{'열' if row % 2 else '둘'}\t{a}\t{b}\t{score}\n" for row, (a, b, score) in enumerate(PAIRS))
+    Path("나눔.tsv").write_text("split\tsentence1\tsentence2\tscore\n" + rows, encoding="utf-8")
+    named = [*base, "--set", "data.train=['나눔.tsv']", "--dev", "나눔.tsv", "--split", "열", "--dev-split", "둘"]
+    found = sbert(*named, "--explain")
+    assert "나눔.tsv: 3 rows for cosine" in found.stdout
+    assert found.stderr == ""
+    assert "no rows of the split 'dev'" in failure(*named[:-1], "dev")
+
+
+def test_device(base):
+    assert json.loads(sbert(*base, "--device", "cpu", "--json").stdout)["steps"] == 3
+    assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b")
+
+
 def test_explain_warns(base, folder):
     Path("질문.tsv").write_text("question\tanswer\n" + "비?\t예\n눈?\t예\n해?\t아니\n", encoding="utf-8")
     found = sbert(*base, "--set", "data.train=['질문.tsv']", "--loss", "info-nce", "--explain")
@@ -295,7 +321,8 @@ def one_thread():
 
 @pytest.mark.skipif(os.name != "posix", reason="no such signals")
 def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
-    more = ["--epochs", 4, "--set", "train.eval_steps=2", "--dev", "쌍.tsv"]
+    Path("다른.tsv").write_text("sentence1\tsentence2\tscore\n눈\t비\t3\n해\t달\t1\nA\tB\t5\n", encoding="utf-8")
+    more = ["--epochs", 4, "--set", "train.eval_steps=2", "--dev", "다른.tsv"]
     done = process(5, 1, *base, *more, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
     said = "interrupted after step 6 of 12, which is saved; continue with the same command and --resume\n"

@@ -32,7 +32,7 @@ from sbert.train.run.file import RunFile
 from sbert.train.trainer import Result, Trainer
 from sbert.types import ModelKind
 
-_LEADER_FIRST_SECONDS = 3.0
+_LEADER_FIRST_SECONDS = 10.0
 _EXAMPLE = '"A man is eating." "Someone has a meal."'
 
 
