@@ -225,7 +225,9 @@ def _print_explanation(found: Explanation, team: Team, json: bool) -> None:
 
 def _print_data(facts: DataFacts, max_length: int) -> None:
     skipped = f", {facts.skipped:,} more without a gold label skipped" if facts.skipped else ""
-    show.line(f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}")
+    show.line(
+        f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}"
+    )
     headings = ("column", "role", "tokens", "longest", f"over {max_length}", "repeated", "first row")
     rows = [
         (column.name, column.role, *_tokens(column.tokens), f"{column.repeated:,}", display.one_line(column.first))
@@ -239,7 +241,7 @@ def _print_data(facts: DataFacts, max_length: int) -> None:
         show.line(f"label      {_labels(facts)}; first row {facts.first_label}")
     if facts.negatives is not None:
         show.line(f"negatives  {facts.negatives:,} for each anchor, from its batch")
-    show.line("")
+    show.line()
 
 
 def _tokens(tokens: TokenFacts | None) -> tuple[str, str, str]:
