@@ -64,8 +64,6 @@ class Batch:
     """Leading tokens of every text that pooling leaves out."""
     token_types: IntArray | None = None
     """(T,) int64, which of a pair's two texts a token belongs to; None where there is one text only."""
-    roles: tuple[Role, ...] | None = None
-    """What each of the B texts is, for a model that reads queries otherwise than documents."""
 
     @property
     def groups(self) -> tuple[Group, ...]:

@@ -1,4 +1,4 @@
-"""A poly-encoder through the one trainer: queries and documents in one batch, and the same exactness."""
+"""A poly-encoder through the one trainer: queries and documents side by side, and the same exactness."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_the_gradient_is_that_of_separate_passes(poly, answers, step, gradients)
     ours, plain = poly(), poly()
     queries, documents = answers.texts.values()
     step(ours)(losses.poly_nce, [queries, documents], None, SEED, share=1.0)
-    codes = torch.cat([plain(_batch(plain, "query", text)) for text in queries])
-    vectors = torch.cat([plain.documents(_batch(plain, "document", text)) for text in documents])
+    codes = torch.cat([plain(_batch(plain, text)) for text in queries])
+    vectors = torch.cat([plain.documents(_batch(plain, text)) for text in documents])
     products = torch.einsum("bmh,nh->bmn", codes, vectors)
     scores = (products.softmax(dim=1) * products).sum(dim=1)
     torch.nn.functional.cross_entropy(scores, torch.arange(len(queries))).backward()
@@ -106,10 +106,10 @@ def test_the_gradient_is_that_of_separate_passes(poly, answers, step, gradients)
         torch.testing.assert_close(gradient, expected[name], atol=2e-6 * max(1.0, largest), rtol=1e-4)
 
 
-def _batch(model, role, text):
+def _batch(model, text):
     from sbert.text import batches
 
-    return next(batches(model.tokenize([(role, text)]), 512))[1]
+    return next(batches(model.tokenize([text]), 512))[1]
 
 
 def test_stopped_and_resumed_to_the_bit(poly, answers, config, tmp_path, state, same):

@@ -1,7 +1,6 @@
 """Losses of a poly-encoder, which gives a query several vectors and a document one. Knows tensors, no model.
 
-In the place of embeddings stand tensors (B, M, H): of the first column, the queries, their codes; of each other
-column, the documents, their vector as the first of M, the others zero.
+The first column holds the codes of the queries, (B, M, H); every other column the vectors of documents, (B, H).
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ def poly_nce(embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tens
     Use it to train a poly-encoder for choosing an answer, with batches as large as they go and no text twice in one.
 
     >>> codes = torch.tensor([[[9.0, 0.0]], [[0.0, 9.0]]])  # two queries of one code each
-    >>> poly_nce([codes, codes / 81])  # scores 1 for the own document, 0 for the other: log(1 + 1 / e)
+    >>> poly_nce([codes, codes[:, 0] / 81])  # scores 1 for the own document, 0 for the other: log(1 + 1 / e)
     tensor(0.3133)
     """
     queries, *documents = _columns("poly_nce", embeddings)
-    candidates = torch.cat([column[:, 0] for column in documents])  # (columns * B, H)
+    candidates = torch.cat(documents)  # (columns * B, H)
     own = torch.arange(len(queries), device=queries.device)
     return F.cross_entropy(score(queries, candidates), own)
 
@@ -40,7 +39,7 @@ def poly_scores(loss: Loss) -> Loss:
 
     >>> from sbert.losses import bce
     >>> codes = torch.tensor([[[1.0, 1.0]]])
-    >>> poly_scores(bce)([codes, torch.zeros(1, 1, 2)], torch.tensor([1.0]))  # a score of 0: -log(1/2)
+    >>> poly_scores(bce)([codes, torch.zeros(1, 2)], torch.tensor([1.0]))  # a score of 0: -log(1/2)
     tensor(0.6931)
     """
     return partial(_of_scores, loss=loss)
@@ -48,15 +47,17 @@ def poly_scores(loss: Loss) -> Loss:
 
 def _of_scores(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, loss: Loss) -> Tensor:
     queries, *documents = _columns("poly_scores", embeddings)
-    return loss([score(queries, column[:, :1]) for column in documents], labels)  # of each column (B, 1)
+    return loss([score(queries, column[:, None]) for column in documents], labels)  # of each column (B, 1)
 
 
 def _columns(loss: str, embeddings: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Check that the columns are the codes of queries and the vectors of one or more documents for each."""
     shapes = [tuple(column.shape) for column in embeddings]
-    if len(shapes) < 2 or len(set(shapes)) > 1 or len(shapes[0]) != 3:
+    queries, documents = shapes[:1], set(shapes[1:])
+    if not documents or len(queries[0]) != 3 or documents != {(queries[0][0], queries[0][2])}:
         listed = ", ".join(map(str, shapes)) or "none"
         raise BadInput(
-            f"{loss} got columns of shape {listed}, but reads two or more of one shape (B, M, H); "
-            "train a poly-encoder with a query and one or more documents a row"
+            f"{loss} got columns of shape {listed}, but reads codes (B, M, H) and one or more columns of vectors "
+            "(B, H); train a poly-encoder with a query and one or more documents a row"
         )
     return embeddings

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from sbert.errors import BadInput
 from sbert.models.backbone import check_max_length
 from sbert.models.inference import best_device
 from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer
-from sbert.types import FloatArray, Hit, Output, Similarity
+from sbert.types import Batch, FloatArray, Hit, Output, Similarity
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,6 +66,10 @@ class TextModel(nn.Module, ABC):
     @abstractmethod
     def tokenize(self, items: Sequence[Any], /) -> Tokens:
         """Convert items to token ids."""
+
+    def reader(self, column: int) -> Callable[[Batch], Tensor]:
+        """Return the network that reads the column of items with this number in training."""
+        return self
 
     @abstractmethod
     def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import copy
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from sbert import hub
 from sbert.errors import BadInput, check_count, check_option
@@ -25,7 +23,7 @@ from sbert.models.postprocess import best, check_numbers
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import MIN_ROWS, Transformer
-from sbert.text import Tokenizer, Tokens, check_pairs, check_texts, lay
+from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
 from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
 
 SEED = 42
@@ -142,44 +140,26 @@ class PolyEncoder(TextModel):
         """What reads queries."""
         return self.documents.transformer if self.tower is None else self.tower
 
-    # Training: queries and documents in one batch
-
-    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[tuple[Role, str]]]:
-        """What a row's texts are in training: the first the query, the others documents."""
-        first, *others = columns
-        if not others:
+    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """Return the columns unchanged: in training the first holds queries and the others hold documents."""
+        if len(columns) < 2:
             raise BadInput("got one text column, but a poly-encoder reads queries and documents; pass two or more")
-        return [[("query", text) for text in first], *([("document", text) for text in other] for other in others)]
+        return columns
 
-    def tokenize(self, items: Sequence[tuple[Role, str]]) -> Tokens:
-        """The first of the three steps: texts -> token ids."""
-        roles, texts = zip(*items, strict=True)
-        return replace(self.documents.tokenize(texts), roles=roles)
+    def reader(self, column: int) -> Callable[[Batch], Tensor]:
+        """Return this model for the first column, the queries, and the bi-encoder for the columns of documents."""
+        return self if column == 0 else self.documents
+
+    def tokenize(self, texts: Sequence[str]) -> Tokens:
+        """Convert queries or documents to token ids."""
+        return self.documents.tokenize(texts)
 
     def forward(self, batch: Batch) -> Tensor:
-        """The second step: (T,) token ids -> (B, M, H), of queries their codes, of documents one and then zeros."""
-        if batch.roles is None:
-            return self.read_query(batch)
-        rows: list[int] = []
-        read: list[Tensor] = []
-        for role, reader in (("query", self.read_query), ("document", self._as_codes)):
-            mine = [row for row, other in enumerate(batch.roles) if other == role]
-            if mine:
-                read.append(reader(_take(batch, mine)))
-                rows += mine
-        return torch.cat(read)[torch.tensor(rows).argsort()]
-
-    def read_query(self, batch: Batch) -> Tensor:
-        """(T,) token ids of queries -> (B, M, H)."""
+        """Read queries: (T,) token ids -> (B, M, H) codes, in the order of the batch."""
         hidden = self._transformer(batch)
         if self.codes is None:
             return poly.first_tokens(hidden, batch.groups, self.num_codes)
         return poly.attend(hidden, batch.groups, self.codes)
-
-    def _as_codes(self, batch: Batch) -> Tensor:
-        return F.pad(self.documents(batch)[:, None], (0, 0, 0, self.num_codes - 1))
-
-    # Use
 
     def encode_query(
         self,
@@ -204,7 +184,7 @@ class PolyEncoder(TextModel):
         tokens.truncation.report(on_truncate)
         size = self._transformer.facts.hidden_size
         codes = np.empty((len(texts), self.num_codes, size), np.float32)
-        work = run(self, self.read_query, tokens, batch_tokens, show_progress_bar=show_progress_bar)
+        work = run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar)
         for rows, _, result in work:
             codes[rows] = result.float().cpu().numpy()
         check_numbers(codes, texts)
@@ -331,13 +311,6 @@ def _check_stored(
     for name, asked in {"num_codes": num_codes, "codes": codes, "towers": towers}.items():
         if asked not in (None, has[name]):
             raise BadInput(f"{name} is {asked!r}, but {folder} holds a poly-encoder with {has[name]!r}; leave it out")
-
-
-def _take(batch: Batch, rows: list[int]) -> Batch:
-    """Some texts of a batch, in their order."""
-    lengths = np.array(batch.lengths)
-    ids = lay(batch.input_ids, np.cumsum(lengths)[rows], lengths[rows])
-    return Batch(ids, tuple(lengths[rows].tolist()), batch.prompt_length)
 
 
 def _check_finite(name: str, rows: FloatArray) -> None:

@@ -42,8 +42,7 @@ def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) ->
         lengths = tokens.lengths[rows]
         ids = lay(tokens.ids, ends[rows], lengths).astype(np.int64)
         types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths).astype(np.int64)
-        roles = None if tokens.roles is None else tuple(tokens.roles[row] for row in rows)
-        yield rows, Batch(ids, tuple(lengths.tolist()), tokens.prompt_length, types, roles)
+        yield rows, Batch(ids, tuple(lengths.tolist()), tokens.prompt_length, types)
 
 
 def lay(values: IntArray, ends: IntArray, lengths: IntArray) -> IntArray:

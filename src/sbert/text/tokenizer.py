@@ -17,7 +17,7 @@ from tokenizers.normalizers import Lowercase
 from tokenizers.normalizers import Sequence as NormalizerSequence
 
 from sbert.errors import BadInput, TextTooLong, check_option
-from sbert.types import IntArray, OnTruncate, OnTruncateWhole, Role
+from sbert.types import IntArray, OnTruncate, OnTruncateWhole
 
 logger = logging.getLogger(__name__)
 
@@ -70,8 +70,6 @@ class Tokens:
     """Leading tokens of every row that come from the prompt."""
     types: IntArray | None = None
     """Of pairs: beside each id, which of the two texts it belongs to, as the tokenizer numbers them."""
-    roles: tuple[Role, ...] | None = None
-    """Of each row, where a model reads queries otherwise than documents."""
 
 
 class Tokenizer:

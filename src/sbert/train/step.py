@@ -1,9 +1,9 @@
 """Computes the gradients of one batch: tokenize, forward, loss, backward. Knows a model by four methods only.
 
-All columns pass through the network at once, without padding, and a text that occurs twice in a column only once. If a
-batch is too large for the memory, its vectors are computed first without a graph; the loss gives each vector its
-gradient; then the parts of the batch are computed again, with the same dropout, to propagate those gradients to the
-weights (gradient caching). This works for every loss, because a loss sees vectors only.
+All columns that one network reads pass through it at once, without padding, and a text that occurs twice in a column
+only once. If a batch is too large for the memory, its vectors are computed first without a graph; the loss gives each
+vector its gradient; then the parts of the batch are computed again, with the same dropout, to propagate those
+gradients to the weights (gradient caching). This works for every loss, because a loss sees vectors only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from itertools import groupby, islice
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +27,8 @@ from sbert.types import Batch, IntArray
 _HALF = {"bf16": torch.bfloat16, "fp16": torch.float16}
 _NO_LIMIT = 1 << 62
 Item = TypeVar("Item")
+Reader = Callable[[Batch], Tensor]
+"""Computes the vectors, codes or scores of a batch, (B, ...), from its token ids, (T,)."""
 
 
 class Trainable(Protocol):
@@ -44,8 +47,8 @@ class Trainable(Protocol):
         """Convert model inputs to token ids."""
         ...
 
-    def __call__(self, batch: Batch) -> Tensor:
-        """Compute the vectors, codes or scores of a batch, (B, ...), from its token ids, (T,)."""
+    def reader(self, column: int) -> Reader:
+        """Return the network that reads the column of inputs with this number."""
         ...
 
 
@@ -86,44 +89,61 @@ class Step:
             seed: Random seed of this batch.
             share: One over the number of batches in a step.
         """
-        items, positions = _unique_items(self.model.items(columns))
+        items = self.model.items(columns)
+        sides = [
+            self._side(read, [items[number] for number in numbers])
+            for read, numbers in groupby(range(len(items)), self.model.reader)
+        ]
+
+        def compute_loss(results: Sequence[Tensor]) -> Tensor:
+            remaining = iter(results)
+            vectors: list[Tensor] = []
+            for side in sides:
+                own = _in_row_order(torch.cat(list(islice(remaining, len(side.parts)))), side.rows)
+                gathered = self.team.gather(own, side.shares)  # (N, ...)
+                vectors += [gathered[position] for position in side.positions]
+            with self._seeded(seed):
+                return loss(vectors, labels)
+
+        value = self._backward([part for side in sides for part in side.parts], compute_loss, len(sides), seed, share)
+        return Outcome(
+            value,
+            tokens=sum(int(side.tokens.lengths.sum()) for side in sides),
+            padded=sum(side.padded for side in sides),
+            truncated=sum(side.tokens.truncation.truncated for side in sides),
+        )
+
+    def _side(self, read: Reader, columns: Sequence[Sequence[Any]]) -> _Side:
+        items, positions = _unique_items(columns)
         tokens = self.model.tokenize(items)
         shares = self.team.shares(tokens.lengths)
         parts = list(batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT))
-
-        def embed(part: int) -> Tensor:
-            with self._seeded([*seed, self.team.rank, part]), self._autocast():
-                return self.model(parts[part][1]).float()
-
-        def compute_loss(vectors: Tensor) -> Tensor:
-            gathered = self.team.gather(vectors, shares)  # (N, D)
-            with self._seeded(seed):
-                return loss([gathered[position] for position in positions], labels)
-
-        value = self._backward(embed, compute_loss, [rows for rows, _ in parts], share)
-        padded = sum(len(position) * int(tokens.lengths[position.numpy()].max()) for position in positions)
-        return Outcome(value, int(tokens.lengths.sum()), padded, tokens.truncation.truncated)
+        return _Side(tokens, positions, shares, [rows for rows, _ in parts], [(read, batch) for _, batch in parts])
 
     def _backward(
         self,
-        embed: Callable[[int], Tensor],
-        compute_loss: Callable[[Tensor], Tensor],
-        rows: list[IntArray],
+        parts: Sequence[_Part],
+        compute_loss: Callable[[Sequence[Tensor]], Tensor],
+        sides: int,
+        seed: Sequence[int],
         share: float,
     ) -> float:
-        if len(rows) == 1:
-            value = compute_loss(_in_row_order(embed(0), rows))
+        seeds = [[*seed, self.team.rank, number] for number in range(len(parts))]
+        if len(parts) == sides:
+            value = compute_loss(self._read(parts, seeds[0]))
             self.scaler.scale(value * share).backward()
             return value.item()
         with torch.no_grad():
-            vectors = torch.cat([embed(part) for part in range(len(rows))])
-        vectors.requires_grad_()
-        value = compute_loss(_in_row_order(vectors, rows))
+            results = [self._read([part], seeds[number])[0] for number, part in enumerate(parts)]
+        value = compute_loss([result.requires_grad_() for result in results])
         self.scaler.scale(value * share).backward()
-        assert vectors.grad is not None
-        for part, gradient in enumerate(vectors.grad.split([len(part) for part in rows])):
-            embed(part).backward(gradient)
+        for number, part in enumerate(parts):
+            self._read([part], seeds[number])[0].backward(results[number].grad)
         return value.item()
+
+    def _read(self, parts: Sequence[_Part], seed: Sequence[int]) -> list[Tensor]:
+        with self._seeded(seed), self._autocast():
+            return [read(batch).float() for read, batch in parts]
 
     def _autocast(self) -> torch.autocast:
         half = _HALF.get(self.precision)
@@ -136,6 +156,28 @@ class Step:
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
             yield
+
+
+_Part = tuple[Reader, Batch]
+
+
+class _Side(NamedTuple):
+    """The columns of a batch that one network reads."""
+
+    tokens: Tokens
+    positions: list[Tensor]
+    """For each column, the row of ``tokens`` that holds the input of every row."""
+    shares: list[IntArray]
+    """For each process, the rows of ``tokens`` that it computes."""
+    rows: list[IntArray]
+    """For each part, its rows within the share of this process."""
+    parts: list[_Part]
+
+    @property
+    def padded(self) -> int:
+        """Number of tokens if every column were padded to its longest text."""
+        lengths = self.tokens.lengths
+        return sum(len(position) * int(lengths[position.numpy()].max()) for position in self.positions)
 
 
 def _unique_items(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[Tensor]]:
@@ -163,8 +205,7 @@ def _take(tokens: Tokens, rows: IntArray) -> Tokens:
     lengths = tokens.lengths[rows]
     ids = lay(tokens.ids, ends[rows], lengths)
     types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths)
-    roles = None if tokens.roles is None else tuple(tokens.roles[row] for row in rows)
-    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types, roles)
+    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types)
 
 
 def _in_row_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:
