@@ -35,14 +35,14 @@ def test_a_healthy_model(encoder, tmp_path):
     assert findings["machine"]["values"]["threads"] == torch.get_num_threads()
     assert findings["vectors"]["good"] is True
     assert findings["vectors"]["values"]["difference"] == 0
-    assert findings["stability"]["sentence"].startswith("40 of 40 texts identical to the bit")
+    assert findings["stability"]["sentence"].startswith("40 of 40 texts have bit-identical vectors")
     assert 0 < findings["speed"]["values"]["share"] < 1
 
 
 def test_no_reference_vectors_is_said_and_no_failure(tiny_folder):
     result = sbert("doctor", tiny_folder("bert"))
     lines = {line.split()[1]: line for line in result.stdout.splitlines()}
-    assert lines["vectors"].startswith("- vectors    this model carries no reference vectors")
+    assert lines["vectors"].startswith("- vectors    this model has no reference vectors")
     assert lines["stability"].startswith("✓ stability")
     assert lines["speed"].startswith("✓ speed")
 
@@ -76,8 +76,8 @@ def test_unstable_vectors_are_found(encoder, monkeypatch, tiny_folder):
     monkeypatch.setattr(BiEncoder, "encode", unstable)
     findings = examine(tiny_folder("bert"), code=1)
     assert findings["stability"]["good"] is False
-    assert findings["stability"]["sentence"].startswith("39 of 40 texts identical to the bit")
-    assert findings["stability"]["sentence"].endswith("on cpu a vector depends on its company, here by up to 2.5e-01")
+    assert findings["stability"]["sentence"].startswith("39 of 40 texts have bit-identical vectors")
+    assert findings["stability"]["sentence"].endswith("on cpu a vector depends on its batch, here by up to 2.5e-01")
 
 
 @pytest.mark.parametrize("labels", [1, 3])
@@ -85,7 +85,7 @@ def test_a_cross_encoder_is_examined_by_its_scores(tiny_classifier, labels):
     findings = examine(tiny_classifier("bert", labels))
     assert list(findings) == ["software", "machine", "model", "stability", "speed"]
     assert findings["model"]["values"]["kind"] == "CrossEncoder"
-    assert findings["stability"]["sentence"].startswith("40 of 40 pairs identical to the bit in 8 runs")
+    assert findings["stability"]["sentence"].startswith("40 of 40 pairs have bit-identical scores in 8 runs")
     assert 0 < findings["speed"]["values"]["share"] < 1
 
 
@@ -95,7 +95,7 @@ def test_a_poly_encoder_is_examined_by_its_scores_and_documents(tiny_folder, tmp
     assert list(findings) == ["software", "machine", "model", "vectors", "stability", "speed"]
     assert findings["model"]["values"]["kind"] == "PolyEncoder"
     assert findings["vectors"]["values"]["difference"] == 0
-    assert findings["stability"]["sentence"].startswith("40 of 40 pairs identical to the bit in 8 runs")
+    assert findings["stability"]["sentence"].startswith("40 of 40 pairs have bit-identical scores in 8 runs")
 
 
 def test_unstable_scores_are_found(monkeypatch, tiny_classifier, tiny_folder, tmp_path):
@@ -112,8 +112,8 @@ def test_unstable_scores_are_found(monkeypatch, tiny_classifier, tiny_folder, tm
         monkeypatch.setattr(cls, name, unstable)
     for folder in (tiny_classifier("bert", 1), tmp_path / "폴리"):
         finding = examine(folder, code=1)["stability"]
-        assert finding["sentence"].startswith("39 of 40 pairs identical")
-        assert "on cpu a score depends on its company" in finding["sentence"]
+        assert finding["sentence"].startswith("39 of 40 pairs have bit-identical scores")
+        assert "on cpu a score depends on its batch" in finding["sentence"]
 
 
 def test_threads_are_left_as_they_were(encoder):

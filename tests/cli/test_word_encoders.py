@@ -40,7 +40,7 @@ def test_the_doctor_and_a_word_encoder(words):
     report = json.loads(sbert("doctor", words, "--json").stdout)
     findings = {finding["name"]: finding["sentence"] for finding in report["findings"]}
     assert list(findings) == ["software", "machine", "model", "stability"]
-    assert findings["stability"].startswith("40 of 40 texts identical")
+    assert findings["stability"].startswith("40 of 40 texts have bit-identical vectors")
 
 
 def test_two_word_encoders_compared(words):
