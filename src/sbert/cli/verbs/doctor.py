@@ -1,4 +1,4 @@
-"""``sbert doctor``: checks the installation, the correctness and stability of a model, and the speed of the machine."""
+"""``sbert doctor``: checks the installation, a model's vectors or scores, and the speed of the machine."""
 
 from __future__ import annotations
 
@@ -97,10 +97,11 @@ def _machine() -> Finding:
         "onednn": torch.backends.mkldnn.is_available(),
         "accelerator": str(accelerator) if accelerator else None,
     }
+    cores, threads = counted(machine.core_count(), "core"), counted(torch.get_num_threads(), "thread")
     mkl, onednn = ("yes" if values[library] else "no" for library in ("mkl", "onednn"))
     sentence = (
-        f"{values['cpu']}, {counted(machine.core_count(), 'core')}, {values['instructions']}; torch uses "
-        f"{counted(torch.get_num_threads(), 'thread')}, MKL {mkl}, oneDNN {onednn}, accelerator {accelerator or 'none'}"
+        f"{values['cpu']}, {cores}, {values['instructions']}; torch uses {threads}, MKL {mkl}, oneDNN {onednn}, "
+        f"accelerator {accelerator or 'none'}"
     )
     return Finding("machine", True, sentence, values)
 
