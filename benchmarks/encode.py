@@ -21,7 +21,7 @@ from sidebyside import RESULTS, column, finish, race, seconds, sts_sentences
 from sidebyside.runtimes import Encode, runtimes
 
 from sbert import BiEncoder, hub
-from sbert.evaluate.speed import flops
+from sbert.evaluate.performance import flops
 
 OURS, DEFAULT = "sbert", "sentence-transformers (batch 32, default)"
 LIMIT = "the limit: as many operations in plain matrix multiplies"

@@ -9,7 +9,7 @@ import pytest
 import torch
 from commandline import sbert
 
-from sbert.evaluate import speed as measure
+from sbert.evaluate import performance as measure
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder

@@ -1,4 +1,4 @@
-"""How far the vectors of the same texts lie apart in two models. Knows arrays only: no model, no strings."""
+"""Measures how far the vectors of the same texts differ between two models. Works on arrays only."""
 
 from __future__ import annotations
 
@@ -16,24 +16,28 @@ NEIGHBOURS, BINS = 10, 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drift:
-    """What became of each text."""
+    """The difference of every text between two models."""
 
     cosines: FloatArray | None
-    """(N,) of a text's two vectors; None where their sizes differ, and one cannot be laid on the other."""
+    """(N,) cosine of the two vectors of each text; None if the models have different dimensions."""
     neighbours: int
-    """How many nearest texts were looked at."""
+    """Number of nearest neighbours that were compared."""
     changed: FloatArray
-    """(N,) share of a text's nearest texts in the first model that are not among those in the second."""
+    """(N,) share of each text's nearest neighbours in the first model that the second model does not have."""
     nearest_changed: float
-    """Share of texts whose nearest text is another one."""
+    """Share of texts whose nearest neighbour differs."""
 
     def worst(self, count: int) -> list[int]:
-        """The rows that moved furthest: by cosine where there is one, else by neighbours."""
+        """Return the rows that moved furthest, by cosine or, if there is none, by neighbours."""
         order = np.argsort(-self.changed if self.cosines is None else self.cosines, kind="stable")
         return [int(row) for row in order[:count]]
 
     def histogram(self) -> tuple[list[int], float, float]:
-        """How many cosines lie in each of twenty equal parts, from a round number below the least up to 1."""
+        """Count the cosines in twenty bins, from a round number below the minimum to 1.
+
+        Returns:
+            The counts, and the lower and upper end of the bins.
+        """
         if self.cosines is None:
             raise BadInput("the two models give vectors of different sizes, but a cosine needs equal ones")
         low = min(math.floor(float(self.cosines.min()) * BINS) / BINS, 1 - 1 / BINS)
@@ -42,11 +46,11 @@ class Drift:
 
 
 def drift(first: Array, second: Array) -> Drift:
-    """Compare two models by their vectors of the same texts, each model's neighbours by its own cosines.
+    """Compare two models by their vectors of the same texts.
 
     Args:
-        first: (N, D) one model's vectors of at least two different texts.
-        second: (N, E) the other's.
+        first: (N, D) vectors of one model, of at least two distinct texts.
+        second: (N, E) vectors of the other model.
 
     >>> turned = drift(np.array([[1.0, 0], [0, 1], [1, 1]]), np.array([[0.0, 1], [1, 0], [1, 1]]))
     >>> turned.cosines.round(2).tolist(), turned.nearest_changed
@@ -62,7 +66,7 @@ def drift(first: Array, second: Array) -> Drift:
 
 
 def _nearest(vectors: Array, count: int) -> IntArray:
-    """(N, count) rows of the other texts, nearest first."""
+    """(N, count) rows of the nearest other texts, nearest first."""
     found = semantic_search(vectors, vectors, k=count + 1)
     return np.array([[hit.id for hit in hits if hit.id != row][:count] for row, hits in enumerate(found)], np.int64)
 

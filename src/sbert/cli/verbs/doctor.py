@@ -118,7 +118,7 @@ def _reference(encoder: BiEncoder) -> Finding:
 
 
 def _stability(model: Model, texts: list[str]) -> Finding:
-    from sbert.evaluate.speed import stability
+    from sbert.evaluate.performance import stability
 
     sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
     sample += ["", "네.", " ".join(texts[::50])]  # no word, one word, and many words
@@ -142,7 +142,7 @@ def _items(model: Model, texts: list[str]) -> list[Any]:
 
 
 def _speed(model: BiEncoder | CrossEncoder, texts: list[str]) -> Finding:
-    from sbert.evaluate.speed import speed
+    from sbert.evaluate.performance import speed
 
     try:
         measured = speed(model, _items(model, texts[::8]))

@@ -1,1 +1,1 @@
-"""Evaluators: data in, a function from a model to figures out."""
+"""Evaluators hold the data of a task and measure models on it."""

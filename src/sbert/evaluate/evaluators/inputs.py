@@ -1,4 +1,4 @@
-"""What every evaluator checks and says of its data. Knows lengths and bytes only."""
+"""Checks the data of evaluators and computes their checksums."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sbert.types import Array
 
 
 def check_lengths(**columns: Sized) -> None:
-    """Raise unless all are equally long, and not empty.
+    """Raise BadInput unless all columns have the same length and are not empty.
 
     >>> check_lengths(anchors=["비"], positives=["소나기", "눈"])
     Traceback (most recent call last):
@@ -24,7 +24,7 @@ def check_lengths(**columns: Sized) -> None:
 
 
 def checksum(*parts: str | Array) -> str:
-    """Eight letters that differ where the data does: by them a resumed run knows its evaluator."""
+    """Return eight hexadecimal digits that identify the data, so that a resumed run recognises its evaluator."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part.encode() + b"\0" if isinstance(part, str) else part.tobytes())

@@ -139,14 +139,18 @@ def _at_best_thresholds(predicted: FloatArray, gold: Array, sign: int) -> list[S
     right, best, items = metrics.best_accuracy(predicted, gold), metrics.best_f1(predicted, gold), len(gold)
     matthews = metrics.matthews(predicted.astype(np.float64) >= best.threshold, gold)
     return [
-        Score("accuracy", right.accuracy, items, _highest_accuracy, predicted, gold),
+        Score("accuracy", right.accuracy, items, _highest_accuracy, predicted, gold, note=_at(sign * right.threshold)),
         Score("accuracy_threshold", sign * right.threshold, items),
-        Score("f1", best.f1, items, _highest_f1, predicted, gold),
+        Score("f1", best.f1, items, _highest_f1, predicted, gold, note=_at(sign * best.threshold)),
         Score("f1_threshold", sign * best.threshold, items),
         Score("precision", best.precision, items),
         Score("recall", best.recall, items),
         Score("mcc", matthews, items),
     ]
+
+
+def _at(threshold: float) -> str:
+    return f"at the threshold {threshold:.4g}"
 
 
 def _highest_accuracy(predicted: Array, gold: Array) -> float:

@@ -1,4 +1,4 @@
-"""Numbers against gold, ranked lists, and confidence intervals. Knows numbers only."""
+"""Metrics of predictions and of ranked lists, and confidence intervals. Works on numbers only."""
 
 from sbert.evaluate.metrics.prediction import (
     accuracy,

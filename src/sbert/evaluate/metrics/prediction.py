@@ -1,4 +1,4 @@
-"""How well predictions agree with what people said, times 100. Knows numbers only: no texts, no models."""
+"""Metrics that compare predictions with gold labels, times 100. Works on numbers only: no texts, no models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sbert.types import Array, FloatArray, IntArray
 
 
 class Agreement(NamedTuple):
-    """How many of those found are right, how many of the right ones are found, and both in one."""
+    """Precision, recall and F1."""
 
     precision: float
     recall: float
@@ -21,14 +21,14 @@ class Agreement(NamedTuple):
 
 
 class BestAccuracy(NamedTuple):
-    """The accuracy at the threshold where it is highest."""
+    """The highest accuracy and its threshold."""
 
     accuracy: float
     threshold: float
 
 
 class BestF1(NamedTuple):
-    """Precision, recall and F1 at the threshold where F1 is highest."""
+    """The highest F1, with the precision and recall at its threshold."""
 
     precision: float
     recall: float
@@ -37,7 +37,7 @@ class BestF1(NamedTuple):
 
 
 def spearman(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Rank correlation; not a number where all predictions are equal.
+    """Spearman's rank correlation; NaN if all predictions are equal.
 
     >>> spearman([0.1, 0.4, 0.3], [1, 5, 2])
     100.0
@@ -49,7 +49,7 @@ def spearman(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def pearson(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Linear correlation; not a number where all predictions are equal.
+    """Pearson's linear correlation; NaN if all predictions are equal.
 
     >>> round(pearson([1.0, 2.0, 3.0], [2.0, 4.0, 7.0]), 2)
     99.34
@@ -61,7 +61,7 @@ def pearson(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Share of items whose class is the right one.
+    """Share of items with the right class.
 
     >>> accuracy(["neutral", "entailment"], ["neutral", "neutral"])
     50.0
@@ -71,7 +71,7 @@ def accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def attained(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """What items scored of what they could: the mean, where all could reach the same.
+    """Sum of the scores of items over the sum of their maximum scores: the mean, if all have the same maximum.
 
     >>> attained([50.0, 100.0], [100.0, 100.0])
     75.0
@@ -83,7 +83,7 @@ def attained(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 def precision_recall_f1(
     predicted: npt.ArrayLike, gold: npt.ArrayLike, average: Literal["binary", "macro"] = "binary"
 ) -> Agreement:
-    """Of class 1 (``binary``), or as the mean over the classes there are (``macro``); 0 where nothing was found.
+    """Precision, recall and F1 of class 1 ("binary"), or their means over the classes ("macro"); 0 if undefined.
 
     >>> precision_recall_f1([1, 1, 0, 0], [1, 0, 0, 1])
     Agreement(precision=50.0, recall=50.0, f1=50.0)
@@ -107,7 +107,7 @@ def f1(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def matthews(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Matthews' correlation of classes: 0 for guessing, however uneven the classes are.
+    """Matthews' correlation coefficient: 0 for guessing, even if the classes are unbalanced.
 
     >>> matthews([1, 0, 1, 0], [1, 0, 1, 0])
     100.0
@@ -119,12 +119,12 @@ def matthews(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def average_precision(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> float:
-    """Mean precision at the places of the positives, highest score first; equal scores share a place.
+    """Mean precision at the ranks of the positives; items with equal scores share a rank.
 
     Args:
-        predicted: a score per item.
+        predicted: Score of each item.
         gold: 1 for positives, 0 for the others.
-        positives: how many there are, where ``predicted`` lacks some: those have a precision of 0.
+        positives: Number of positives, if some are not among the items; those have a precision of 0.
 
     >>> round(average_precision([0.9, 0.8, 0.3], [1, 0, 1]), 2)
     83.33
@@ -136,7 +136,9 @@ def average_precision(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: 
 
 
 def best_accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> BestAccuracy:
-    """The threshold from which on a score counts as positive that gets most items right; the highest such one.
+    """Find the threshold with the highest accuracy, if scores from it upwards count as positive.
+
+    Of several such thresholds, the highest is returned.
 
     >>> best_accuracy([0.9, 0.7, 0.3], [1, 1, 0])
     BestAccuracy(accuracy=100.0, threshold=0.5)
@@ -144,19 +146,23 @@ def best_accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> BestAccuracy
     predicted, gold = check_binary(predicted, gold)
     cuts = _cuts(predicted, gold)
     negatives = len(gold) - int(gold.sum())
-    right = np.append(negatives, cuts.found + negatives - (cuts.taken - cuts.found))  # first: nothing is positive
+    right = np.append(
+        negatives, cuts.found + negatives - (cuts.taken - cuts.found)
+    )  # the first entry: no item is positive
     thresholds = np.append(np.nextafter(predicted.max(), np.inf), cuts.thresholds)
     best = int(right.argmax())
     return BestAccuracy(100 * float(right[best] / len(gold)), float(thresholds[best]))
 
 
 def best_f1(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> BestF1:
-    """The threshold from which on a score counts as positive that has the highest F1; the highest such one.
+    """Find the threshold with the highest F1, if scores from it upwards count as positive.
+
+    Of several such thresholds, the highest is returned.
 
     Args:
-        predicted: a score per item.
+        predicted: Score of each item.
         gold: 1 for positives, 0 for the others.
-        positives: how many there are, where ``predicted`` lacks some.
+        positives: Number of positives, if some are not among the items.
 
     >>> best_f1([0.9, 0.7, 0.3], [1, 0, 0])
     BestF1(precision=100.0, recall=100.0, f1=100.0, threshold=0.8)
@@ -170,7 +176,7 @@ def best_f1(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None
 
 
 def v_measure(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Are clusters of one class, and classes in one cluster? The same as :func:`nmi`, under its other name.
+    """V-measure: the harmonic mean of homogeneity and completeness. Equal to :func:`nmi`.
 
     >>> v_measure([1, 1, 0, 0], ["비", "비", "눈", "눈"])
     100.0
@@ -182,7 +188,7 @@ def v_measure(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def nmi(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Mutual information of clusters and classes over the mean of their entropies.
+    """Normalised mutual information of clusters and classes, relative to the mean of their entropies.
 
     >>> nmi([0, 1, 0, 1], [0, 0, 1, 1])
     0.0
@@ -194,7 +200,7 @@ def nmi(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def ari(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Rand index of pairs that are rightly together or apart, adjusted so that chance gives 0.
+    """Rand index, adjusted so that random clusters have 0.
 
     >>> ari([1, 1, 0, 0], [0, 0, 1, 1])
     100.0
@@ -206,7 +212,7 @@ def ari(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
 
 
 def check_gold(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array, Array]:
-    """Both as arrays; raises unless something can be correlated with ``gold``."""
+    """Return both as arrays; raise BadInput if no correlation with ``gold`` is possible."""
     predicted, gold = np.asarray(predicted), np.asarray(gold)
     if len(predicted) != len(gold) or len(gold) < 2:
         raise BadInput(
@@ -223,9 +229,9 @@ def check_gold(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array, Ar
 def check_binary(
     predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None
 ) -> tuple[FloatArray, IntArray]:
-    """Both as arrays, the scores in float64; raises unless ``gold`` holds 0 and 1 and nothing else.
+    """Return both as arrays, scores as float64; raise BadInput unless ``gold`` has both 0 and 1 and nothing else.
 
-    With ``positives`` from elsewhere, it may hold only one of them.
+    If the number of ``positives`` is known, ``gold`` may have only one of them.
     """
     predicted, gold = _equally_many(predicted, gold)
     kinds = np.unique(gold).tolist()
@@ -246,20 +252,21 @@ def _equally_many(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array,
 
 
 class _Cuts(NamedTuple):
-    """Every place where scores in falling order can be cut: between two different ones, and after the last."""
+    """All places to cut descending scores: between two distinct scores, and after the last."""
 
     taken: IntArray
+    """(C,) number of items before each cut."""
     found: IntArray
-    """How many of those taken are positives."""
+    """(C,) number of positives before each cut."""
     thresholds: FloatArray
-    """Half-way to the next score."""
+    """(C,) midpoints between the scores before and after each cut."""
 
 
 def _cuts(predicted: FloatArray, gold: IntArray) -> _Cuts:
     order = np.argsort(-predicted, kind="stable")
     scores, found = predicted[order], np.cumsum(gold[order])
-    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # of each run of equal scores
+    last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # last item of each group of equal scores
     above, below = scores[last], np.append(scores[last[:-1] + 1], scores[-1])
     halfway = above / 2 + below / 2
-    # Where no number lies between the two, rounding must not let the lower one in.
+    # If no floating point number lies between the two, rounding must not include the lower score.
     return _Cuts(last + 1, found[last], np.where(halfway > below, halfway, above))

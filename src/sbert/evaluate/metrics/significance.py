@@ -1,8 +1,8 @@
-"""How sure a score is, and whether two models differ, by the bootstrap. Knows predictions and gold only.
+"""Confidence intervals of scores and tests of the difference between two models. Works on predictions and gold only.
 
-The items of a test set are drawn again, as many as there are and with repetition, a thousand times; how much the score
-varies over these draws is how much it would vary over other test sets. A draw is held as the number of times each item
-is in it, so that ranks follow from sums and nothing has to be sorted again.
+Both are a bootstrap: the items of a test set are resampled with replacement a thousand times, and the variation of the
+score over the samples estimates its variation over other test sets. A sample is represented by the number of times it
+contains each item, so that ranks follow from sums and no sample has to be sorted.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from sbert.evaluate.metrics.prediction import accuracy, attained, pearson, spear
 from sbert.types import Array, FloatArray, IntArray
 
 Metric = Callable[[Array, Array], float]
-"""Predictions and gold in, a score out."""
+"""Computes a score from predictions and gold labels."""
 
 RESAMPLES, LEVEL, SEED = 1000, 0.95, 0
 _CELLS = 2_000_000
-"""Draws times items held at once."""
+"""Maximum number of samples times items in memory."""
 
 
 class Interval(NamedTuple):
-    """Where a score lies, as far as one can tell from so many items."""
+    """A confidence interval."""
 
     low: float
     high: float
 
 
 class Comparison(NamedTuple):
-    """The first model's score minus the second's, and how sure that is."""
+    """The first model's score minus the second's, with its confidence interval and p-value."""
 
     difference: float
     low: float
     high: float
     p_value: float
-    """How likely so large a difference, of either sign, were if the models were equally good."""
+    """Probability of a difference at least as large, of either sign, if the models were equally good."""
 
 
 def interval(
@@ -51,15 +51,15 @@ def interval(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Interval:
-    """The range that holds the score in ``level`` of all cases.
+    """Compute the confidence interval of a score.
 
     Args:
-        metric: of predictions and gold, such as ``spearman``, ``accuracy`` or ``average_precision``.
-        predicted: (N,) what a model said of each item.
-        gold: (N,) what people said.
-        level: how often the range should hold the score.
-        resamples: draws; more make the bounds steadier.
-        seed: of the draws.
+        metric: Function of predictions and gold, such as ``spearman``, ``accuracy`` or ``average_precision``.
+        predicted: (N,) predictions of a model.
+        gold: (N,) gold labels.
+        level: Confidence level.
+        resamples: Number of bootstrap samples; more samples give steadier bounds.
+        seed: Random seed of the samples.
 
     >>> rng = np.random.default_rng(0)
     >>> gold = rng.normal(size=500)
@@ -82,16 +82,16 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
-    """Is one model better than the other on the same items? Both are scored on the same draws.
+    """Compare two models on the same items, with the same bootstrap samples for both.
 
     Args:
-        metric: of predictions and gold.
-        first: (N,) what one model said of each item.
-        second: (N,) what the other said.
-        gold: (N,) what people said.
-        level: of the range of the difference.
-        resamples: draws; the smallest ``p_value`` there can be is about two over their number.
-        seed: of the draws.
+        metric: Function of predictions and gold.
+        first: (N,) predictions of one model.
+        second: (N,) predictions of the other model.
+        gold: (N,) gold labels.
+        level: Confidence level of the interval of the difference.
+        resamples: Number of bootstrap samples. The smallest possible ``p_value`` is about two divided by it.
+        seed: Random seed of the samples.
 
     >>> compare(accuracy, [1, 1, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1])
     Comparison(difference=0.0, low=0.0, high=0.0, p_value=1.0)
@@ -102,14 +102,14 @@ def compare(
     ours, theirs = _bootstrap(metric, predicted, truth, resamples, seed)
     drawn = ours - theirs
     drawn = drawn[~np.isnan(drawn)]
-    # One more on each side: the sample itself is a draw too, and a p-value of 0 would claim more than was tried.
+    # Adding one counts the original sample, too; a p-value of 0 would claim more than the samples can show.
     tail = min((drawn <= 0).sum(), (drawn >= 0).sum()) + 1
     low, high = _range(drawn, level)
     return Comparison(difference, low, high, p_value=min(1.0, 2 * float(tail) / (len(drawn) + 1)))
 
 
 def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """The exact p-value that two classifiers are equally accurate: of the items that only one got right, who got more?
+    """Compute the exact p-value of McNemar's test that two classifiers are equally accurate.
 
     >>> mcnemar([1] * 10, [0] * 10, [1] * 10) == 2 / 2**10
     True
@@ -132,11 +132,11 @@ def _range(scores: FloatArray, level: float) -> Interval:
 
 
 def _bootstrap(metric: Metric, predicted: list[Array], gold: Array, resamples: int, seed: int) -> list[FloatArray]:
-    """(R,) scores of each model on the same draws; not a number where a draw cannot be scored."""
+    """(R,) scores of each model on the same samples; NaN where a sample cannot be scored."""
     if resamples < 1:
         raise BadInput(f"resamples is {resamples}, but must be at least 1")
     for values in predicted:
-        metric(values, gold)  # what cannot be scored at all is said here, in the metric's own words
+        metric(values, gold)  # raises the error of the metric if nothing can be scored
     quick = _QUICK.get(metric)
     draws = [quick(values, gold) if quick else _one_by_one(metric, values, gold) for values in predicted]
     blocks = [[draw(counts) for draw in draws] for counts in _draws(len(gold), resamples, seed)]
@@ -144,7 +144,7 @@ def _bootstrap(metric: Metric, predicted: list[Array], gold: Array, resamples: i
 
 
 def _draws(items: int, resamples: int, seed: int) -> Iterator[IntArray]:
-    """(r, N) how often each item is in each draw, a block of draws at a time."""
+    """Yield blocks of (r, N) counts: how often each sample contains each item."""
     rng = np.random.default_rng(seed)
     block = max(1, _CELLS // items)
     for start in range(0, resamples, block):
@@ -162,7 +162,7 @@ def _one_by_one(metric: Metric, predicted: Array, gold: Array) -> Draw:
         rows = np.repeat(np.arange(len(gold)), counts)
         try:
             return metric(predicted[rows], gold[rows])
-        except BadInput:  # such as a draw of one class
+        except BadInput:  # such as a sample with one class only
             return np.nan
 
     return lambda counts: np.array([score(row) for row in counts])
@@ -188,7 +188,7 @@ def _spearmans(predicted: Array, gold: Array) -> Draw:
 
 
 def _ranks_in(values: Array) -> Draw:
-    """(r, N) counts -> (r, N): the rank of each item among the items of a draw; equal ones share the mean rank."""
+    """(r, N) counts -> (r, N) ranks of the items within each sample; equal items share the mean rank."""
     _, group = np.unique(values, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
@@ -208,13 +208,13 @@ def _standard(values: Array) -> FloatArray:
 
 
 def _correlation(first: FloatArray, second: FloatArray, counts: IntArray) -> FloatArray:
-    """Pearson's, times 100, of (N,) or (r, N) values, of which each counts so often."""
+    """Pearson correlation, times 100, of (N,) or (r, N) values that are weighted by counts."""
     total = counts.shape[1]
     first = first - (counts * first).sum(axis=1, keepdims=True) / total
     second = second - (counts * second).sum(axis=1, keepdims=True) / total
     products = (counts * first * second).sum(axis=1)
     squares = (counts * first * first).sum(axis=1) * (counts * second * second).sum(axis=1)
-    # Rounding leaves a little of what should be 0 where a draw has equal values only.
+    # Rounding errors leave a value slightly above 0 for samples with equal values only.
     found: FloatArray = products / np.where(squares > (1e-12 * total) ** 2, np.sqrt(squares), np.nan)
     return 100 * found
 

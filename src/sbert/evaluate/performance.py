@@ -1,76 +1,80 @@
-"""Measures a model on this machine: whether a vector or a score depends on its company, and how fast it gets made."""
+"""Measures a model on this machine: its speed, and whether results depend on the other items of a batch."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
+from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
 from sbert.text import Tokens, batches
-
-if TYPE_CHECKING:
-    from sbert.models.bi import BiEncoder
-    from sbert.models.load import Model
-    from sbert.types import Array
+from sbert.types import Array
 
 Shape = tuple[int, ...]
 Items = list[Any]
 """Texts, or pairs of texts, as the model reads them."""
 
 _ROUNDS = 5
-_MOST_SECONDS = 5.0
+_MAX_SECONDS = 5.0
 _SIZE = 2048
 
 
 class Speed(NamedTuple):
-    """What was measured, best of several rounds."""
+    """Results of a speed measurement, the best of several rounds."""
 
     tokens_per_second: float
     flops_per_token: float
     peak: float
-    """Floating point operations a second of a plain matrix multiply."""
+    """Floating point operations per second of a matrix multiplication."""
 
     @property
     def share(self) -> float:
-        """How much of the peak the model gets."""
+        """Share of the peak that the model reaches."""
         return self.tokens_per_second * self.flops_per_token / self.peak
 
 
 class Stability(NamedTuple):
-    """How much vectors or scores depend on how they were made."""
+    """How much vectors or scores depend on the batches they were computed in."""
 
     identical: int
-    """Items whose numbers were the same, compared with ``==``, in all runs."""
+    """Number of items whose numbers were the same, compared with ``==``, in all runs."""
     difference: float
-    """The largest between any two of these numbers."""
+    """Largest difference between two of these numbers."""
     runs: list[str]
 
 
 def stability(model: Model, items: Items, company: Items) -> Stability:
-    """Read ``items`` in several ways that should make no difference, and compare."""
-    read = _reader(model)
-    expected = read(items)
+    """Process items in several ways that should make no difference, and compare the results.
+
+    Args:
+        model: Model of any kind.
+        items: Texts, or pairs for a model that reads pairs.
+        company: Other items to process together with them.
+    """
+    run = _runner(model)
+    expected = run(items)
     same = np.ones(len(items), bool)
     difference = 0.0
     runs = []
-    for run, rows, numbers in _runs(read, items, company):
+    for name, rows, numbers in _runs(run, items, company):
         same[rows] &= (numbers == expected[rows]).all(axis=1)
         difference = max(difference, float(np.abs(numbers - expected[rows]).max()))
-        runs.append(run)
+        runs.append(name)
     return Stability(int(same.sum()), difference, runs)
 
 
-def _reader(model: Model) -> Callable[..., Array]:
-    """``read(items, batch_tokens=2048)`` -> (N, D) vectors, or (N, L) scores."""
+def _runner(model: Model) -> Callable[..., Array]:
+    """Make a function ``run(items, batch_tokens=2048)`` that returns (N, D) vectors or (N, L) scores."""
 
-    def read(items: Items, batch_tokens: int = 2048) -> Array:
+    def run(items: Items, batch_tokens: int = 2048) -> Array:
         if isinstance(model, PolyEncoder):
             queries, documents = zip(*items, strict=True)
             codes = model.encode_query(queries, batch_tokens=batch_tokens, on_truncate="ignore")
@@ -81,26 +85,26 @@ def _reader(model: Model) -> Callable[..., Array]:
             return scores.reshape(len(items), -1)
         return model.encode(items, batch_tokens=batch_tokens, on_truncate="ignore")
 
-    return read
+    return run
 
 
-def _runs(read: Callable[..., Array], items: Items, company: Items) -> Iterator[tuple[str, slice, Array]]:
-    """What was done, with which rows, and their numbers."""
+def _runs(run: Callable[..., Array], items: Items, company: Items) -> Iterator[tuple[str, slice, Array]]:
+    """Yield the name of each run, the rows it processed, and their numbers."""
     every = slice(None)
-    yield "backwards", every, read(items[::-1])[::-1]
-    yield "in company", every, read(company + items)[len(company) :]
+    yield "backwards", every, run(items[::-1])[::-1]
+    yield "in company", every, run(company + items)[len(company) :]
     for budget in (64, 512, 8192):
-        yield f"{budget} tokens a batch", every, read(items, batch_tokens=budget)
-    # A busy machine makes many threads wait for each other all the time in work as small as one text.
+        yield f"{budget} tokens a batch", every, run(items, batch_tokens=budget)
+    # On a busy machine, many threads spend most of their time waiting for each other in work as small as one text.
     some = slice(None, None, 5)
-    yield f"{len(items[some])} of them alone", some, _one_by_one(read, items[some])
+    yield f"{len(items[some])} of them alone", some, _one_by_one(run, items[some])
     with _one_thread():
-        yield "on 1 thread", every, read(items)
-        yield "alone on 1 thread", every, _one_by_one(read, items)
+        yield "on 1 thread", every, run(items)
+        yield "alone on 1 thread", every, _one_by_one(run, items)
 
 
-def _one_by_one(read: Callable[..., Array], items: Items) -> Array:
-    return np.concatenate([read([item]) for item in items])
+def _one_by_one(run: Callable[..., Array], items: Items) -> Array:
+    return np.concatenate([run([item]) for item in items])
 
 
 @contextmanager
@@ -114,22 +118,22 @@ def _one_thread() -> Iterator[None]:
 
 
 def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
-    """Tokens a second, measured in turn with the machine's own peak, so that both see the same load."""
-    read = _reader(model)
+    """Measure tokens per second in alternation with the peak of the machine, so that both see the same load."""
+    run = _runner(model)
     tokens = model.tokenize(items)
     count = int(tokens.lengths.sum())
     work = flops(model, tokens)
     matrix = torch.rand(_SIZE, _SIZE, device=model.device)
-    reading: list[float] = []
+    running: list[float] = []
     multiplying: list[float] = []
     start = time.perf_counter()
-    while len(reading) < _ROUNDS and time.perf_counter() - start < _MOST_SECONDS:
+    while len(running) < _ROUNDS and time.perf_counter() - start < _MAX_SECONDS:
         multiplying.append(min(_seconds_to_multiply(matrix) for _ in range(2)))
         begin = time.perf_counter()
-        read(items)
-        reading.append(time.perf_counter() - begin)
+        run(items)
+        running.append(time.perf_counter() - begin)
     return Speed(
-        tokens_per_second=count / min(reading),
+        tokens_per_second=count / min(running),
         flops_per_token=work / count,
         peak=2 * _SIZE**3 / min(multiplying),
     )
@@ -137,12 +141,12 @@ def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
 
 def _seconds_to_multiply(matrix: torch.Tensor) -> float:
     begin = time.perf_counter()
-    float(torch.mm(matrix, matrix)[0, 0])  # an accelerator works behind our back until a number is asked for
+    float(torch.mm(matrix, matrix)[0, 0])  # an accelerator works asynchronously until a number is read
     return time.perf_counter() - begin
 
 
 def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
-    """Counted at every matrix product as it runs (some see one token only), plus attention."""
+    """Count the floating point operations of a model on tokens: of every matrix product as it runs, and attention."""
     counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: _product_in_place})
     with torch.inference_mode(), _one_thread(), counter:
         for _, batch in batches(tokens, batch_tokens=2048):
@@ -153,5 +157,5 @@ def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
 
 
 def _product_in_place(added: Shape, left: Shape, right: Shape, *, out_shape: Shape, **_: object) -> int:
-    """Of ``added += left @ right``, which torch's counter does not know."""
+    """Count the operations of ``added += left @ right``, which torch's counter does not know."""
     return 2 * left[0] * left[1] * right[1]
