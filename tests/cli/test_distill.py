@@ -119,9 +119,7 @@ def test_what_is_labelled_is_kept(corpus, cross, bi, monkeypatch):
     command = ["distill", cross, "글.txt", "-o", "은.tsv", "--retriever", bi, "--neighbours", "1"]
     done = process(*command, start=["-c", INTERRUPTED])
     assert done.returncode == 130, done.stderr
-    assert done.stderr == (
-        "interrupted; what is labelled is kept in 은.tsv.parts, and the same command goes on from there\n"
-    )
+    assert done.stderr == ("interrupted; finished labels are kept in 은.tsv.parts, and the same command resumes\n")
     assert not Path("은.tsv").exists()
     kept = sorted(path.name for path in Path("은.tsv.parts").glob("*.npy"))
     assert kept == ["pairs.npy", "scores-000000.npy", "scores-000001.npy"]

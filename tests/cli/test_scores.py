@@ -181,7 +181,7 @@ def test_half_a_character_in_any_field_is_refused_before_the_work(folder, cross,
     for out in ("-", "a.csv", "a.jsonl", "a.parquet"):
         assert f"반쪽.jsonl, line 2: {sentence}" in failure("predict", cross, "반쪽.jsonl", "-o", out)
     for out in ("-", "a.jsonl", "a.parquet"):
-        assert f"반쪽.jsonl, row 1: {sentence}" in failure("encode", "반쪽.jsonl", "-o", out, "-m", bi)
+        assert f"반쪽.jsonl, line 2: {sentence}" in failure("encode", "반쪽.jsonl", "-o", out, "-m", bi)
 
 
 def test_long_pairs_are_counted_once(folder, cross, monkeypatch):
@@ -253,7 +253,7 @@ def test_nothing_is_written_over_what_is_read(folder, cross):
     for verb in ("predict", "distill"):
         assert "'쌍.jsonl' is the input, which it would replace" in failure(verb, cross, "쌍.jsonl", "-o", "쌍.jsonl")
     assert Path("쌍.jsonl").read_bytes() == before
-    assert "'-' is standard input, which can be read only once" in failure("predict", cross, "-", "-o", "a.tsv")
+    assert "standard input has one text a row" in failure("predict", cross, "-", "-o", "a.tsv", stdin="비\n")
     assert "'.' is a folder, but a file is needed here" in failure("predict", cross, ".", "-o", "a.tsv")
 
 

@@ -276,7 +276,7 @@ def test_a_failure_is_one_line_and_leaves_nothing(file, model, arguments, messag
         (["encode", "문장.txt", "-o", "a.npy", "--precision", "int4"], "'float32', 'float16', 'int8'"),
         (["encode", "문장.txt", "-o", "a.npy", "--precision", "flot32"], "did you mean 'float32'?"),
         (["encode", "문장.txt", "-o", "a.npy", "--on-truncate", "cut"], "'warn', 'raise', 'ignore', 'chunk'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'parquet'"),
+        (["encode", "문장.txt", "-o", "a.npy", "--format", "xml"], "'txt', 'tsv', 'csv', 'jsonl', 'json', 'parquet'"),
         (["encode", "문장.txt", "-o", "a.xls"], "must end in .npy, .parquet, .jsonl"),
         (["encode", "문장.txt", "-o", "a.npy", "--calibrate"], "int8 and uint8"),
         (["similarity", "하나", "둘", "--plot", "a.png"], "--plot"),

@@ -1,4 +1,4 @@
-"""Turns a column of labels into numbers. Knows values and where they stand, for messages: no texts, no files."""
+"""Turns a column of labels into numbers. Knows values and their positions, which messages name, but no texts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, listed, shown
 from sbert.types import Array, FloatArray, LabelKind
 
-LabelMap = Mapping[str, str | int]
+LabelMap = Mapping[str, str | int] | Mapping[int, str | int]
 Where = Callable[[int], str]
 
 NLI = ("contradiction", "entailment", "neutral")
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class Labels(NamedTuple):
@@ -24,7 +25,7 @@ class Labels(NamedTuple):
     """(N,) int64 for "class" and "binary", (N,) float32 for "score", (N, k) float32 for "vector" and "scores"."""
     kind: LabelKind
     names: tuple[str, ...] = ()
-    """The classes by their id."""
+    """The name of each class, by its id."""
 
 
 def labels(
@@ -34,38 +35,47 @@ def labels(
     label_map: LabelMap | None = None,
     score_range: tuple[float, float] | None = None,
 ) -> Labels:
-    """N raw labels as numbers.
+    """Turn N labels into numbers.
 
     Args:
-        values: as they were read: numbers, or text that holds one, or the names of classes.
-        where: the place of each row, for messages.
-        kind: what they are; see :func:`infer`.
-        label_map: from what was read to a class's name or id.
-        score_range: scores from here to there become scores from 0 to 1; None leaves them as they are.
+        values: The labels as they were read: numbers, texts that hold a number, or names of classes.
+        where: Returns the position of a row, for messages.
+        kind: What the labels are; see :func:`infer`.
+        label_map: From labels to names or ids of classes.
+        score_range: The lowest and the highest score, which become 0 and 1. By default, scores are left as they are.
     """
+    by_key = None if label_map is None else {_key(label): target for label, target in label_map.items()}
     if kind == "class":
-        return _classes(values, where, label_map)
+        return _classes(values, where, by_key)
     if kind == "binary":
-        return _binary(values, where, label_map)
+        return _binary(values, where, by_key)
     if kind == "score":
         return Labels(_scores(values, where, score_range), kind)
     return Labels(_lists(values, where), kind)
 
 
-def infer(values: Sequence[Any], text_columns: int, where: Where) -> LabelKind:
-    """What the labels are when nobody says: floats are scores; 0 and 1 beside two texts binary; all else classes."""
-    if isinstance(values[0], (list, tuple)):
+def infer(values: Sequence[Any], text_columns: int, where: Where, label_map: LabelMap | None = None) -> LabelKind:
+    """Return what labels are if nobody says: floats are scores, 0 and 1 beside two texts are binary, others classes.
+
+    With a ``label_map``, labels are classes, except for 0 and 1 beside two texts that it maps to 0 and 1.
+    """
+    if label_map is None and isinstance(values[0], (list, tuple)):
         raise BadInput(f"{where(0)}: the label is a list; say what it is with label_kind 'vector' or 'scores'")
-    if {float} <= {type(value) for value in values} <= {float, int}:
+    if label_map is None and {float} <= {type(value) for value in values} <= {float, int}:
         return "score"
-    return "binary" if text_columns == 2 and {_key(value) for value in values} <= {"0", "1"} else "class"
+    stays = label_map is None or _are_ids(label_map.values(), 2)
+    return "binary" if stays and text_columns == 2 and {_key(value) for value in values} <= {"0", "1"} else "class"
 
 
 def _key(value: object) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def _classes(values: Sequence[Any], where: Where, label_map: LabelMap | None) -> Labels:
+def _are_ids(targets: Iterable[object], count: int) -> bool:
+    return all(type(target) is int and 0 <= target < count for target in targets)
+
+
+def _classes(values: Sequence[Any], where: Where, label_map: Mapping[str, str | int] | None) -> Labels:
     keys = [_key(value) for value in values]
     first: dict[str, int] = {}
     for row, key in enumerate(keys):
@@ -73,21 +83,24 @@ def _classes(values: Sequence[Any], where: Where, label_map: LabelMap | None) ->
     ids, names = _mapped(label_map) if label_map is not None else _by_name(set(first))
     for key, row in first.items():
         if key not in ids:
-            known = ", ".join(map(repr, ids))
-            raise BadInput(f"{where(row)}: the label is {key!r}, but must be one of {known}; or give a label_map")
+            raise _unknown(where(row), key, ids)
     return Labels(np.array([ids[key] for key in keys], np.int64), "class", names)
 
 
+def _unknown(where: str, key: str, known: Mapping[str, object]) -> BadInput:
+    return BadInput(f"{where}: the label is {shown(key)}, but must be one of {listed(known)}; or give a label_map")
+
+
 def _by_name(seen: set[str]) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Alphabetical, or by size where all are numbers; where labels of NLI are, those three and no others."""
+    """Number classes by name, or by size if all are numbers. The classes of NLI are always three."""
     names = NLI if _are_of_nli(seen) else _ordered(seen)
     return {name: number for number, name in enumerate(names)}, names
 
 
 def _are_of_nli(seen: set[str]) -> bool:
-    """Two of the three names settle it; so does one that somebody mistyped."""
+    """Return whether at least two names of NLI are there, or no others, or one that is misspelt."""
     others = seen - set(NLI)
-    return not others or len(seen & set(NLI)) > 1 or any(get_close_matches(name, NLI, 1, 0.9) for name in others)
+    return not others or len(seen & set(NLI)) > 1 or any(get_close_matches(name[:50], NLI, 1, 0.9) for name in others)
 
 
 def _ordered(names: Iterable[str]) -> tuple[str, ...]:
@@ -96,32 +109,31 @@ def _ordered(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
+    return name.removeprefix("-").isdecimal() and len(name) < 1000  # Python refuses to read much longer numbers
 
 
-def _mapped(label_map: LabelMap) -> tuple[dict[str, int], tuple[str, ...]]:
+def _mapped(label_map: Mapping[str, str | int]) -> tuple[dict[str, int], tuple[str, ...]]:
     targets = list(dict.fromkeys(label_map.values()))
     if targets and all(isinstance(target, str) for target in targets):
         names = _ordered(map(str, targets))
         return {key: names.index(str(target)) for key, target in label_map.items()}, names
-    if not targets or sorted(map(repr, targets)) != sorted(map(repr, range(len(targets)))):
+    if not targets or not _are_ids(targets, len(targets)):
         raise BadInput(
-            f"label_map has the values {targets}, but must have names, or the ids 0, 1, 2, ... without gaps"
+            f"label_map has the values {shown(targets)}, but must have names, or the ids 0, 1, 2, ... without gaps"
         )
     ids = {key: int(target) for key, target in label_map.items()}
-    by_id = {number: key for key, number in reversed(ids.items())}  # of several names of one id, the first
+    by_id = {number: key for key, number in reversed(ids.items())}  # the first of several names of one id
     return ids, tuple(by_id[number] for number in range(len(by_id)))
 
 
-def _binary(values: Sequence[Any], where: Where, label_map: LabelMap | None) -> Labels:
+def _binary(values: Sequence[Any], where: Where, label_map: Mapping[str, str | int] | None) -> Labels:
     label_map = {"0": 0, "1": 1} if label_map is None else label_map
     if not set(label_map.values()) <= {0, 1}:
-        raise BadInput(f"label_map has the values {list(label_map.values())}, but binary labels are 0 and 1")
+        raise BadInput(f"label_map has the values {shown(list(label_map.values()))}, but binary labels are 0 and 1")
     keys = [_key(value) for value in values]
     for row, key in enumerate(keys):
         if key not in label_map:
-            known = ", ".join(map(repr, label_map))
-            raise BadInput(f"{where(row)}: the label is {key!r}, but must be one of {known}; or give a label_map")
+            raise _unknown(where(row), key, label_map)
     return Labels(np.array([label_map[key] for key in keys], np.int64), "binary")
 
 
@@ -140,17 +152,17 @@ def _scores(values: Sequence[Any], where: Where, score_range: tuple[float, float
 
 def _number(value: object, where: Where, row: int) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type]  # what is no number is refused here
-    except (TypeError, ValueError):
+        number = float(value)  # type: ignore[arg-type]  # the errors of other types are caught here
+    except (TypeError, ValueError, OverflowError):
         number = np.nan
-    if not np.isfinite(number):
-        raise BadInput(f"{where(row)}: the score is {value!r}, but must be a number")
+    if not abs(number) <= _LARGEST:
+        raise BadInput(f"{where(row)}: the score is {shown(value)}, but must be a number")
     return number
 
 
 def _lists(values: Sequence[Any], where: Where) -> FloatArray:
-    """(N, k): every row as long as the first."""
-    width = np.size(values[0])
+    """Return (N, k) numbers; every row must be as long as the first."""
+    width = len(values[0]) if isinstance(values[0], (list, tuple)) else 1
     for row, value in enumerate(values):
         if not isinstance(value, (list, tuple)) or len(value) != width or not width:
             raise BadInput(

@@ -1,19 +1,22 @@
-"""Reads a file to train or evaluate on into columns. Knows splits, gold labels and messages: no model, no batches."""
+"""Reads a file to train or evaluate on into columns. Knows splits and gold labels, but no model and no batches."""
 
 from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from typing import Any, get_args
 
 from sbert.data import files
 from sbert.data.columns import Columns
+from sbert.data.files import Source
 from sbert.data.labels import LabelMap, infer, labels
+from sbert.data.rows import Row, in_split, rows_of
 from sbert.data.shapes import Layout, ShapeName, recognise
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_count, check_option
 from sbert.types import LabelKind
 
 logger = logging.getLogger(__name__)
@@ -22,14 +25,21 @@ SPLITS = {
     "train": ("train", "train_subset"),
     "dev": ("dev", "dev_matched", "validation", "valid"),
 }
-"""What else a split is called."""
+"""The values of the column ``split`` that a split stands for, where they are more than its name."""
+
+
+class Default(Enum):
+    """A split that is taken from files that have a column ``split``; of other files all rows are taken."""
+
+    TRAIN = "train"
+    DEV = "dev"
 
 
 def read(
     path: str | Path,
     *,
     shape: ShapeName | None = None,
-    split: str | None = "train",
+    split: str | Default | None = Default.TRAIN,
     columns: Sequence[str] | None = None,
     label: str | None = None,
     label_map: LabelMap | None = None,
@@ -37,36 +47,45 @@ def read(
     score_range: tuple[float, float] = (0.0, 5.0),
     limit: int | None = None,
 ) -> Columns:
-    """The texts and labels of one tsv, csv, jsonl, json, txt or parquet file.
+    """Read the texts and labels of one tsv, csv, jsonl, json, txt or parquet file.
 
     Args:
-        path: the suffix tells the format; all but parquet may be packed as .gz.
-        shape: "triplets", "sts", "nli", "pairs" or "texts"; without it, told by the names of the columns.
-        split: which rows of a file that has a column ``split``; None for all.
-        columns: the columns of texts, where they have other names, in the order in which the loss sees them.
-        label: the column of labels, where it has another name.
-        label_map: from the labels in the file to names or ids of classes; without it names are sorted.
-        label_kind: what the labels are, where the values could mislead; "none" leaves them out.
-        score_range: scores from here to there become scores from 0 to 1.
-        limit: at most so many rows, the first ones.
+        path: The suffix names the format; all formats but parquet may be compressed as .gz.
+        shape: "triplets", "sections", "sts", "nli", "pairs" or "texts". Defaults to the first one that the names of
+            the columns fit.
+        split: The rows to take, by the values of a column ``split``; None for all rows. A file without that column
+            is refused if a split is named. Defaults to "train" in a file with that column, and to all rows in others.
+        columns: The columns of texts, if they have other names, in the order in which the loss sees them.
+        label: The column of labels, if it has another name.
+        label_map: From the labels in the file to names or ids of classes. By default, class names are sorted.
+        label_kind: What the labels are, if their values could mislead; "none" leaves them out.
+        score_range: The lowest and the highest score, which become 0 and 1.
+        limit: The maximum number of rows; the first ones are taken.
     """
     if label_kind is not None:
         check_option("label_kind", label_kind, get_args(LabelKind))
-    if limit is not None and limit < 1:
-        raise BadInput(f"limit is {limit}, but must be at least 1")
-    name = str(path)
-    kind = files.format_of(name)
-    rows = _Rows(name, kind, split, limit)
-    with files.opened(name) as stream:
-        for number, record in files.records(stream, name, "table" if kind == "txt" else kind):
-            if rows.layout is None:
-                rows.layout = _layout(recognise(list(record), name, shape, columns, label), label_kind, name)
-            if not rows.add(number, record):
-                break
-    return _columns(rows, label_map, score_range)
+    if limit is not None:
+        check_count("limit", limit)
+    source = files.source(path, txt="table")
+    taken = _Taken(source)
+    for row in _wanted(rows_of(source), split):
+        if taken.layout is None:
+            found = recognise(list(row.fields), source.name, shape, columns, label)
+            taken.layout = _with_kind(found, label_kind, source.name)
+        taken.add(row, taken.layout)
+        if len(taken.numbers) == limit:
+            break
+    return _columns(taken, label_map, score_range)
 
 
-def _layout(layout: Layout, kind: LabelKind | None, name: str) -> Layout:
+def _wanted(rows: Iterator[Row], split: str | Default | None) -> Iterator[Row]:
+    if split is None:
+        return rows
+    name = split.value if isinstance(split, Default) else split
+    return in_split(rows, SPLITS.get(name, (name,)), repr(name), required=not isinstance(split, Default))
+
+
+def _with_kind(layout: Layout, kind: LabelKind | None, name: str) -> Layout:
     if kind is None:
         return layout
     if kind == "none":
@@ -77,67 +96,44 @@ def _layout(layout: Layout, kind: LabelKind | None, name: str) -> Layout:
 
 
 @dataclass(slots=True, eq=False)
-class _Rows:
+class _Taken:
     """The rows taken so far."""
 
-    name: str
-    kind: str
-    split: str | None
-    limit: int | None
+    source: Source
     layout: Layout | None = None
     texts: dict[str, list[str]] = field(default_factory=dict)
     labels: list[Any] = field(default_factory=list)
     numbers: array[int] = field(default_factory=lambda: array("q"))
-    """The line or row of each, for messages."""
-    splits: set[str] = field(default_factory=set)
+    """The line or row number of each row, for messages."""
     skipped: int = 0
 
-    def add(self, number: int, record: files.Record) -> bool:
-        """Take the record if it is wanted; False once there are enough."""
-        assert self.layout is not None
-        if not self._wanted(record):
-            return True
-        where = files.place(self.name, self.kind, number)
-        if self.layout.label is not None:
-            value = files.field(record, self.layout.label, where)
-            if value in self.layout.no_gold and self.layout.kind in (None, "class", "binary"):
+    def add(self, row: Row, layout: Layout) -> None:
+        """Take a row, unless it has no gold label."""
+        if layout.label is not None:
+            value = row.field(layout.label)
+            if value in layout.no_gold and layout.kind in (None, "class", "binary"):
                 self.skipped += 1
-                return True
+                return
             self.labels.append(value)
-        for column in self.layout.texts:
-            self.texts.setdefault(column, []).append(files.text(record, column, where))
-        self.numbers.append(number)
-        return len(self.numbers) != self.limit
-
-    def _wanted(self, record: files.Record) -> bool:
-        if self.split is None or "split" not in record:
-            return True
-        self.splits.add(str(record["split"]))
-        return record["split"] in SPLITS.get(self.split, (self.split,))
+        for column in layout.texts:
+            self.texts.setdefault(column, []).append(row.text(column))
+        self.numbers.append(row.number)
 
     def where(self, row: int) -> str:
-        return files.place(self.name, self.kind, self.numbers[row])
-
-    def check(self) -> Layout:
-        """Refuse a file of which nothing is left; say what was left out."""
-        if self.layout is None:
-            raise BadInput(f"{self.name} is empty, but at least one row is needed")
-        if not self.texts and not self.skipped:
-            there = files.listed(sorted(self.splits))
-            raise BadInput(f"{self.name} has no rows of the split {self.split!r}, but of {there}; name one of them")
-        if not self.texts:
-            raise BadInput(f"{self.name} has no gold label in any of {self.skipped} rows, but at least one is needed")
-        if self.skipped:
-            logger.warning("%s: %d rows without a gold label were left out", self.name, self.skipped)
-        return self.layout
+        """Return the position of the row with this index."""
+        return self.source.place(self.numbers[row])
 
 
-def _columns(rows: _Rows, label_map: LabelMap | None, score_range: tuple[float, float]) -> Columns:
-    layout = rows.check()
+def _columns(taken: _Taken, label_map: LabelMap | None, score_range: tuple[float, float]) -> Columns:
+    name, layout = taken.source.name, taken.layout
+    if layout is None:
+        raise BadInput(f"{name} is empty, but at least one row is needed")
+    if not taken.texts:
+        raise BadInput(f"{name} has no gold label in any of {taken.skipped} rows, but at least one is needed")
+    if taken.skipped:
+        logger.warning("%s: %d rows without a gold label were left out", name, taken.skipped)
     if layout.label is None:
-        return Columns(rows.texts, name=rows.name)
-    kind = layout.kind
-    if kind is None:
-        kind = infer(rows.labels, len(layout.texts), rows.where) if label_map is None else "class"
-    made = labels(rows.labels, rows.where, kind, label_map, score_range)
-    return Columns(rows.texts, made.values, made.kind, made.names, rows.skipped, rows.name)
+        return Columns(taken.texts, name=name)
+    kind = layout.kind or infer(taken.labels, len(layout.texts), taken.where, label_map)
+    made = labels(taken.labels, taken.where, kind, label_map, score_range)
+    return Columns(taken.texts, made.values, made.kind, made.names, taken.skipped, name)

@@ -1,90 +1,216 @@
-"""Reads the texts of a file row by row, any number of rows in constant memory. Knows columns of texts: no labels."""
+"""Reads tables row by row: which columns hold the texts, what stands beside them, and where every row is.
+
+The one reader behind the command line, :func:`sbert.data.read` and the evaluation suites. Knows no labels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from sbert.data import files
-from sbert.data.shapes import text_columns
-from sbert.errors import BadInput
+from sbert.data.files import Source
+from sbert.data.formats import Record, check_names, records
+from sbert.data.shapes import text_column, text_columns
+from sbert.errors import BadInput, listed, shown
 
-FORMATS = ("txt", "tsv", "csv", "jsonl", "json", "parquet")
 _NUMBERS = {1: "one text", 2: "two texts", 3: "three texts"}
+_WINDOW_CHARACTERS = 1 << 24
+"""A window of rows ends after this many characters of text, however few rows it has."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Row:
-    """One row: its texts, and all of its fields."""
+    """One row of a table: all of its fields, and the columns that hold its texts."""
 
-    texts: tuple[str, ...]
-    fields: files.Record
-    where: str
-    """For messages."""
+    fields: Record
+    source: Source
+    number: int
+    columns: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The position of the row, for messages."""
+        return self.source.place(self.number)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the row, in the order of ``columns``."""
+        return tuple(map(self.text, self.columns))
+
+    def field(self, column: str) -> Any:
+        """Return the value in a column, which must exist."""
+        if column not in self.fields:
+            there = listed(self.fields) or "nothing at all"
+            raise BadInput(f"{self.where}: there is no field {shown(column)}, but {there}")
+        return self.fields[column]
+
+    def text(self, column: str) -> str:
+        """Return the text in a column; a value of any other type is refused."""
+        value = self.field(column)
+        if not isinstance(value, str):
+            kind = "null" if value is None else type(value).__name__
+            raise BadInput(
+                f"{self.where}: field {shown(column)} is {kind}, but must be text; drop the row or convert it"
+            )
+        return value
+
+    def decimal(self, column: str) -> float:
+        """Return the value in a column as a number."""
+        value = self.field(column)
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise BadInput(f"{self.where}: the {column} is {shown(value)}, but must be a number") from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """The rows of one file, proven to hold the same columns of texts from the first to the last."""
+    """The rows of one table, which all hold texts in the same columns. Can be read any number of times."""
 
-    path: str
+    source: Source
     columns: tuple[str, ...]
-    """Those that hold the texts."""
+    """The columns that hold the texts."""
     fields: tuple[str, ...]
-    """All of them, in the order in which they first appear."""
+    """All columns, in the order in which they first appear."""
     count: int
 
     def __iter__(self) -> Iterator[Row]:
-        return _read(self.path, self.columns)
+        return rows_of(self.source, self.columns)
 
     def windows(self, size: int) -> Iterator[list[Row]]:
-        """So many rows at a time."""
-        rows = iter(self)
-        while window := list(islice(rows, size)):
+        """Yield lists of at most ``size`` rows; fewer where texts are very long."""
+        window: list[Row] = []
+        characters = 0
+        for row in self:
+            window.append(row)
+            characters += sum(map(len, row.texts))
+            if len(window) == size or characters > _WINDOW_CHARACTERS:
+                yield window
+                window, characters = [], 0
+        if window:
             yield window
 
 
-def scan(path: str, columns: Sequence[str] | None = None) -> Rows:
-    """Look through the whole file once, so that a broken row shows before any work.
+def rows_of(source: Source, columns: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Yield the rows of a source one by one, whatever their columns mean."""
+    for number, record in records(source):
+        yield Row(record, source, number, columns)
+
+
+def read_table(path: str | Path) -> list[Row]:
+    """Read all rows of a file with named columns; a txt file is a table with a header and tabs."""
+    source = files.source(path, txt="table")
+    return _not_empty(list(rows_of(source)), source)
+
+
+def read_texts(path: str, column: str | None = None, format: str | None = None) -> list[Row]:
+    """Read all rows of a file with one text each.
 
     Args:
-        path: txt (a text a line), tsv, csv, jsonl, json or parquet; all but parquet may be packed as .gz.
-        columns: which of its columns hold the texts; without them, told by their usual names.
+        path: A path, or "-" for standard input.
+        column: The column that holds the texts. Defaults to ``text``, ``sentence`` or the only column.
+        format: One of :data:`files.FORMATS`. Defaults to the one that the suffix names.
     """
+    source = files.source(path, format)
+    return _not_empty(list(_checked(source, None if column is None else [column], one_text=True)), source)
+
+
+def scan(
+    path: str, columns: Sequence[str] | None = None, format: str | None = None, *, one_text: bool = False
+) -> Rows:
+    """Read the whole table once, so that a broken row is found before any work.
+
+    Args:
+        path: A path, or "-" for standard input.
+        columns: The columns that hold the texts. Defaults to those with the usual names of a shape.
+        format: One of :data:`files.FORMATS`. Defaults to the one that the suffix names.
+        one_text: Whether a row has one text, as in :func:`read_texts`, instead of all texts of a shape.
+    """
+    source = files.source(path, format)
     found: tuple[str, ...] = ()
     fields: dict[str, None] = {}
     count = 0
-    for row in _read(path, columns):
-        count += 1
-        found = found or text_columns(list(row.fields), path, columns)
+    for row in _checked(source, columns, one_text):
+        count, found = count + 1, row.columns
         if row.fields.keys() - fields.keys():
             fields.update(dict.fromkeys(row.fields))
-            _check_same(found, row, columns)
     if not count:
-        raise BadInput(f"{path} is empty, but at least one row is needed")
-    return Rows(path, found, tuple(fields), count)
+        raise _empty(source)
+    return Rows(source, found, tuple(fields), count)
 
 
-def _read(path: str, columns: Sequence[str] | None) -> Iterator[Row]:
-    kind = files.format_of(path, FORMATS)
-    chosen: tuple[str, ...] = ()
-    with files.opened(path) as stream:
-        for number, record in files.records(stream, path, kind):
-            where = files.place(path, kind, number)
-            chosen = chosen or text_columns(list(record), path, columns)
-            yield Row(tuple(files.text(record, column, where) for column in chosen), record, where)
+def in_split(rows: Iterable[Row], splits: Sequence[str], asked: str = "", required: bool = False) -> Iterator[Row]:
+    """Yield the rows of some splits; all rows if ``splits`` is empty.
+
+    Args:
+        rows: The rows of one file.
+        splits: Values of the column ``split``.
+        asked: What messages call the splits. Defaults to their names.
+        required: Whether a file without a column ``split`` is refused; otherwise all of its rows are yielded.
+    """
+    there: set[str] = set()
+    found = False
+    for row in rows:
+        if splits and "split" in row.fields:
+            there.add(str(row.fields["split"]))
+            if row.fields["split"] not in splits:
+                continue
+        elif splits and required:
+            raise BadInput(
+                f"{row.where}: the split {asked or listed(splits)} was requested, but there is no field 'split'; "
+                "request no split to take all rows, or add the field"
+            )
+        found = True
+        yield row
+    if there and not found:
+        raise BadInput(
+            f"{row.source.name} has no rows of the split {asked or listed(splits)}, but of {listed(sorted(there))}; "
+            "name one of them"
+        )
+
+
+def _checked(source: Source, columns: Sequence[str] | None, one_text: bool) -> Iterator[Row]:
+    """Yield rows that hold texts in the columns of the first row."""
+    found: tuple[str, ...] = ()
+    fields: set[str] = set()
+    for row in rows_of(source):
+        found = row.columns = found or _text_columns(row, columns, one_text)
+        for column in found:
+            row.text(column)
+        if not one_text and row.fields.keys() - fields:
+            _check_same(found, row, columns)
+        fields.update(row.fields)
+        yield row
+
+
+def _text_columns(row: Row, columns: Sequence[str] | None, one_text: bool) -> tuple[str, ...]:
+    available = list(row.fields)
+    check_names(available, row.source.name)
+    return (text_column if one_text else text_columns)(available, row.source.name, columns)
 
 
 def _check_same(expected: tuple[str, ...], row: Row, columns: Sequence[str] | None) -> None:
-    """A row with more fields than those before may hold more texts, too."""
+    """Refuse a row with more texts than the rows before it."""
     here = text_columns(list(row.fields), row.where, columns)
     if here != expected:
         raise BadInput(
-            f"{row.where}: {_texts(here)}, but the rows before have {_texts(expected)}; give every row the same, or "
-            "name the columns"
+            f"{row.where}: {_texts(here)}, but the rows before have {_texts(expected)}; give every row the same "
+            "columns, or name those that hold the texts"
         )
 
 
 def _texts(columns: tuple[str, ...]) -> str:
     return f"{_NUMBERS.get(len(columns), f'{len(columns)} texts')} ({', '.join(columns)})"
+
+
+def _not_empty(rows: list[Row], source: Source) -> list[Row]:
+    if not rows:
+        raise _empty(source)
+    return rows
+
+
+def _empty(source: Source) -> BadInput:
+    return BadInput(f"{source.name} is empty, but at least one row is needed")

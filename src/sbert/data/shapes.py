@@ -1,4 +1,4 @@
-"""Recognises what a file holds by the names of its columns. Knows names only: no values, no files."""
+"""Recognises what a table holds by the names of its columns. Knows names only: no values and no files."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
-from sbert.errors import BadInput, BadOption, check_option
+from sbert.errors import BadInput, BadOption, check_option, listed
 from sbert.types import LabelKind
 
 ShapeName = Literal["triplets", "sections", "sts", "nli", "pairs", "texts"]
 
 _TWO = (("premise", "hypothesis"), ("sentence1", "sentence2"), ("text", "text2"))
 _PAIR = (("anchor", "positive"), ("query", "positive"), ("question", "answer"))
-_NEGATIVE = re.compile(r"negative(?:_(\d+))?")
+_NEGATIVE = re.compile(r"negative(?:_(\d{1,9}))?")
 
 
 class Shape(NamedTuple):
     """The usual names of columns that belong together."""
 
     texts: tuple[tuple[str, ...], ...]
-    """Any one of these groups."""
+    """Groups of text columns, any one of which makes the shape."""
     labels: tuple[str, ...] = ()
-    """Any one of these, the first that there is."""
+    """Names of the label column; the first one that exists is taken."""
     needs_label: bool = False
     negatives: bool = False
-    """With at least one column negative, negative_1, negative_2, ..."""
+    """Whether at least one column negative, negative_1, negative_2, ... follows."""
 
     def __str__(self) -> str:
         last = ("negative",) if self.negatives else self.labels[-1:] if self.needs_label else ()
@@ -33,14 +33,14 @@ class Shape(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Which columns of a file to take."""
+    """The columns to take from a table."""
 
     texts: tuple[str, ...]
     label: str | None
     kind: LabelKind | None
-    """None where only the values tell."""
+    """None if only the values can tell."""
     no_gold: tuple[object, ...]
-    """What stands in the place of a label where the annotators did not agree."""
+    """Values in the label column that mean that the annotators did not agree."""
 
 
 # In the order in which they are tried.
@@ -61,52 +61,68 @@ def recognise(
     columns: Sequence[str] | None = None,
     label: str | None = None,
 ) -> Layout:
-    """The columns to take from those ``available`` in the file ``name``.
+    """Return the columns of texts and labels.
 
     Args:
-        available: all columns of the file.
-        name: what to call the file in messages.
-        shape: a key of SHAPES; without it, the first one that fits.
-        columns: the columns of texts, whatever their names.
-        label: the column of labels, whatever its name.
+        available: All columns of the table.
+        name: What to call the table in messages.
+        shape: A key of SHAPES. Defaults to the first one that fits.
+        columns: The columns of texts, whatever their names.
+        label: The column of labels, whatever its name.
 
     >>> recognise(["gold_label", "sentence1", "sentence2"], "snli_1.0_train.txt").texts
     ('sentence1', 'sentence2')
     """
     if shape is not None:
         check_option("shape", shape, get_args(ShapeName))
-    for asked in [*(columns or ()), *([label] if label is not None else [])]:
-        if asked not in available:
-            raise BadOption(f"the column for {name}", asked, available)
+    _check_asked([*(columns or ()), *([label] if label is not None else [])], available, name)
     for candidate in SHAPES if shape is None else (shape,):
         if shape is None and candidate == "sts" and label not in (None, "score"):
-            continue  # a label of another name is a score only where the caller says so
+            continue  # a label of another name is a score only if the caller says so
         if layout := _fit(candidate, available, columns, label):
             return layout
     wanted = SHAPES if shape is None else {shape: SHAPES[shape]}
     raise BadInput(
-        f"{name} has the columns {', '.join(map(repr, available))}, but needs those of a shape: "
+        f"{name} has the columns {listed(available)}, but needs those of a shape: "
         f"{'; '.join(f'{key} ({value})' for key, value in wanted.items())}; or name them with columns and label"
     )
 
 
 def text_columns(available: Sequence[str], name: str, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The columns of texts among those ``available`` in the file ``name``, whatever labels stand beside them.
+    """Return all columns of texts: those in ``columns``, those with the usual names of a shape, or the only one.
 
     >>> text_columns(["id", "sentence1", "sentence2"], "pairs.tsv")
     ('sentence1', 'sentence2')
     """
-    for asked in columns or ():
-        if asked not in available:
-            raise BadOption(f"the column for {name}", asked, available)
+    _check_asked(columns or (), available, name)
     usual = (_texts(shape, available) for shape in SHAPES.values())
     found = tuple(columns or ()) or next(filter(None, usual), ()) or (tuple(available) if len(available) == 1 else ())
     if not found:
         raise BadInput(
-            f"{name} has the columns {', '.join(map(repr, available))}, of which none is known to hold texts; name "
-            "those that do, as with --columns a,b"
+            f"{name} has the columns {listed(available)}, of which none is known to hold texts; name those that do, "
+            "as with --columns a,b"
         )
     return found
+
+
+def text_column(available: Sequence[str], name: str, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return one column of texts: the one in ``columns``, ``text``, ``sentence``, or the only one.
+
+    >>> text_column(["id", "sentence"], "topics.tsv")
+    ('sentence',)
+    """
+    _check_asked(columns or (), available, name)
+    usual = [column for column in ("text", "sentence") if column in available]
+    found = list(columns or ()) or usual or list(available)
+    if len(found) > 1 and not usual:
+        raise BadInput(f"{name} has the columns {listed(available)}; name the one that holds the texts with --column")
+    return (found[0],)
+
+
+def _check_asked(asked: Sequence[str], available: Sequence[str], name: str) -> None:
+    for column in asked:
+        if column not in available:
+            raise BadOption(f"the column for {name}", column, available)
 
 
 def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | None, label: str | None) -> Layout | None:
@@ -119,7 +135,7 @@ def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | Non
     kind: LabelKind | None = (
         "none" if label is None else "score" if name == "sts" else "scores" if label == "scores" else None
     )
-    # Files of the Hugging Face hub write the number -1 where SNLI writes "-".
+    # Files of the Hugging Face hub have the number -1 where SNLI has "-".
     return Layout(texts, label, kind, ("-", "", None, -1) if name == "nli" else ("-", "", None))
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import chain
 from typing import Any, Literal, get_args
 
@@ -42,6 +43,22 @@ class Truncation:
         return (
             f"{self.truncated:,} of {self.texts:,} {self.unit} truncated at {self.max_length:,} tokens, "
             f"{self.lost / max(self.tokens, 1):.1%} of all tokens dropped; the longest has {self.longest:,}"
+        )
+
+    @classmethod
+    def total(cls, parts: Iterable[Truncation]) -> Truncation:
+        """Return one account of several calls, at least one, with the same model."""
+        first, *others = parts
+        return reduce(cls._plus, others, first)
+
+    def _plus(self, other: Truncation) -> Truncation:
+        return replace(
+            self,
+            texts=self.texts + other.texts,
+            truncated=self.truncated + other.truncated,
+            tokens=self.tokens + other.tokens,
+            lost=self.lost + other.lost,
+            longest=max(self.longest, other.longest),
         )
 
     def report(self, on_truncate: OnTruncate) -> None:

@@ -29,9 +29,9 @@ WINDOW = 512
 Texts = Sequence[str]
 
 
-def teacher(name: str) -> CrossEncoder:
+def teacher(name: str, device: str | None = None) -> CrossEncoder:
     """Load a trained cross-encoder with a single score; raise BadInput for any other model."""
-    model = load(name)
+    model = load(name, device=device)
     if not isinstance(model, CrossEncoder):
         raise BadInput(f"{name} is not a cross-encoder, but a teacher must be a trained cross-encoder; name one")
     if len(model.labels) > 1:

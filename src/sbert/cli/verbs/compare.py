@@ -11,8 +11,9 @@ import typer
 from sbert.cli import show
 from sbert.cli.options import Column, DataFolder, HtmlReport, Json, ModelA, ModelB, SuiteName, data_folder
 from sbert.cli.verbs.evaluate import measure, number, suite_names
-from sbert.data import texts as files
-from sbert.data import vectors as output
+from sbert.data.rows import read_texts
+from sbert.data.writers import check_output
+from sbert.disk.files import whole_file
 from sbert.errors import BadInput
 from sbert.text import display
 
@@ -72,13 +73,13 @@ def compare(
     wanted = suite or (None if texts else "sts")
     folder = data_folder(data) if wanted else None
     if report is not None:
-        output.check_output(report, (".html",))
+        check_output(report, (".html",))
     suites = suite_names(wanted) if wanted else []
     _check_models(first, second, vectors=texts is not None)
     moved = None if texts is None else _drift(first, second, texts, column)
     lines, missing = ([], []) if folder is None else _scores(first, second, suites, folder)
     if report is not None:
-        with output.whole(report) as file:
+        with whole_file(report) as file:
             file.write(_page(first, second, lines, missing, moved).encode())
     if json:
         show.as_json(_as_json(first, second, lines, missing, moved))
@@ -132,8 +133,8 @@ def _drift(first: str, second: str, source: Path, column: str | None) -> Moved:
     from sbert.models.words import WordEncoder
 
     rows: dict[str, int] = {}
-    for row, text in enumerate(files.read(str(source), column).texts):
-        rows.setdefault(text, row)  # a text and its copy have no order
+    for place, row in enumerate(read_texts(str(source), column)):
+        rows.setdefault(row.texts[0], place)  # a text and its copy have no order
     texts = list(rows)
     if len(texts) < 2:
         raise BadInput(f"{source} has the same text in every row, but neighbours need at least two different ones")

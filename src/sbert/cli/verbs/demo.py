@@ -10,7 +10,8 @@ import typer
 from sbert.cli import show
 from sbert.cli.demo.results import SAMPLE, DemoResults, run, timed
 from sbert.cli.options import Json, ModelName
-from sbert.data import vectors as output
+from sbert.data.writers import check_output
+from sbert.disk.files import whole_file
 from sbert.text import display
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def demo(
     json: Json = False,
 ) -> None:
     """Find the most similar of 1,300 sentences in seconds, and see them on a page."""
-    output.check_output(page, (".html", ".htm"))
+    check_output(page, (".html", ".htm"))
     console = show.console()
     console.quiet = json
     found = run(model, lambda step, sentence: _line(console, step, sentence))
@@ -34,7 +35,7 @@ def demo(
         from sbert.cli.demo.topics import page_record
         from sbert.pages import demo
 
-        with output.whole(page) as file:
+        with whole_file(page) as file:
             file.write(demo.page(page_record(found)).encode())
     console.print()
     steps = ", ".join(f"{step} {display.duration(seconds)}" for step, seconds in found.seconds.items())

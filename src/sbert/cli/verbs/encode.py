@@ -2,112 +2,143 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import Annotated, cast, get_args
 
+import numpy as np
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Column, Format, Json, ModelName
-from sbert.data import texts as files
-from sbert.data import vectors as output
-from sbert.data import writers as tables
+from sbert.cli.options import Column, Device, Format, Json, ModelName
+from sbert.data.rows import Row, Rows, scan
+from sbert.data.writers import VECTOR_SUFFIXES, check_fields, check_output, open_vectors, types_of
+from sbert.disk.progress import Progress
 from sbert.errors import BadInput, NotCalibrated, WrongUsage, check_value, counted
+from sbert.models.bi import BiEncoder
+from sbert.nn.quantize import quantize, ranges_of
+from sbert.text import Truncation
+from sbert.types import Array, EncodeOptions, FloatArray, OnTruncate, Precision
 
-if TYPE_CHECKING:
-    from sbert.models.bi import BiEncoder
-    from sbert.types import Array, EncodeOptions, OnTruncate, Precision
+Windows = Iterator[tuple[list[Row], Array]]
 
+_OPTIONS = EncodeOptions.__annotations__.keys()
+"""The parameters of the command that are options of ``BiEncoder.encode``, under the same names."""
 _CALIBRATED = ("int8", "uint8")
+_WINDOW = 4096
+"""Rows that are read, embedded and written together."""
 
 
 def encode(
     source: Annotated[
-        str, typer.Argument(metavar="IN", help="txt, tsv, csv, jsonl (or .gz), parquet; - reads stdin.")
+        str, typer.Argument(metavar="IN", help="txt, tsv, csv, jsonl, json (or .gz), parquet; - reads standard input.")
     ],
-    out: Annotated[Path, typer.Option("--output", "-o", help=".npy, .parquet or .jsonl; - writes jsonl to stdout.")],
+    out: Annotated[
+        Path, typer.Option("--output", "-o", help=".npy, .parquet or .jsonl; - writes jsonl to standard output.")
+    ],
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
-    prompt_name: Annotated[str | None, typer.Option(help="One of the model's prompts, put before every text.")] = None,
-    prompt: Annotated[str | None, typer.Option(help="A prompt in so many words.")] = None,
-    normalize: Annotated[bool, typer.Option("--normalize", help="Every vector to length one.")] = False,
-    truncate_dim: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many dimensions.")] = None,
+    prompt_name: Annotated[str | None, typer.Option(help="Name of a prompt of the model to prepend.")] = None,
+    prompt: Annotated[str | None, typer.Option(help="Text to prepend to every text.")] = None,
+    normalize_embeddings: Annotated[bool, typer.Option("--normalize", help="Scale vectors to unit length.")] = False,
+    truncate_dim: Annotated[int | None, typer.Option(min=1, help="Number of leading dimensions to keep.")] = None,
     precision: Annotated[str, typer.Option(help="float32, float16, int8, uint8, binary, ubinary.")] = "float32",
-    calibrate: Annotated[bool, typer.Option("--calibrate", help="int8, uint8: learn the ranges from IN.")] = False,
-    batch_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens in one pass; changes speed and memory only.")
-    ] = 2048,
-    on_truncate: Annotated[str, typer.Option(help="Texts too long: warn, raise, ignore, chunk.")] = "warn",
-    max_seq_length: Annotated[int | None, typer.Option(min=1, help="Cut texts at so many tokens.")] = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="int8, uint8: learn the value ranges from IN in a first pass.")
+    ] = False,
+    batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch; affects speed and memory only.")] = 2048,
+    on_truncate: Annotated[
+        str, typer.Option(help="For texts that are too long: warn, raise, ignore, chunk.")
+    ] = "warn",
+    max_seq_length: Annotated[int | None, typer.Option(min=1, help="Maximum number of tokens per text.")] = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
     """Embed every text of a file; row i of the output belongs to row i of the input."""
-    _check(source, out, precision, on_truncate, calibrate)
-    rows = files.read(source, column, kind)
-    beside = out.suffix.lower() != ".npy"
-    if beside and "embedding" in rows.columns:
-        raise BadInput(f"{source} has a field 'embedding' already; rename it, or write .npy")
-    if beside:
-        tables.check_fields(out, ((f"{source}, row {row}", record) for row, record in enumerate(rows.records())))
-    if out.suffix.lower() == ".parquet":
-        files.check_parquet(rows.table().schema)  # fields that make no table are an error now, not after the work
-
-    from sbert.models.bi import BiEncoder
-
-    encoder = BiEncoder.from_pretrained(model, max_seq_length=max_seq_length)
-    options: EncodeOptions = {
-        "prompt_name": prompt_name,
-        "prompt": prompt,
-        "normalize_embeddings": normalize,
-        "truncate_dim": truncate_dim,
-        "batch_tokens": batch_tokens,
-        "on_truncate": cast("OnTruncate", on_truncate),
-        "precision": cast("Precision", precision),
-    }
+    options = cast(EncodeOptions, {name: value for name, value in locals().items() if name in _OPTIONS})
+    _check(out, source, options, calibrate)
+    rows = scan(source, None if column is None else [column], kind, one_text=True)
+    if out.suffix.lower() != ".npy":
+        _check_fields(out, rows)
+    types = types_of(out, rows, _WINDOW)
+    encoder = BiEncoder.from_pretrained(model, device=device, max_seq_length=max_seq_length)
     start = time.perf_counter()
-    vectors = _vectors(encoder, rows.texts, options, calibrate)
-    seconds = time.perf_counter() - start
-    output.write_vectors(out, rows, vectors)
-    _report(out, vectors, seconds, json)
+    _check_model(encoder, options, calibrate)
+    _report_truncation(encoder, rows, options)
+    windows = (_calibrated if calibrate else _embedded)(encoder, rows, options)
+    with open_vectors(out, rows.count, types) as write:
+        for window, vectors in windows:
+            write([row.fields for row in window], vectors)
+    _report(out, rows.count, vectors, time.perf_counter() - start, json)
 
 
-def _check(source: str, out: Path, precision: str, on_truncate: str, calibrate: bool) -> None:
-    from sbert.types import OnTruncate, Precision
-
-    check_value("--precision", precision, get_args(Precision))
-    check_value("--on-truncate", on_truncate, get_args(OnTruncate))
-    if calibrate and precision not in _CALIBRATED:
-        raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {precision}; leave it out")
-    if out != output.STANDARD_OUTPUT:
-        output.check_output(out, output.VECTOR_SUFFIXES)
-        output.check_other(out, source)
+def _check(out: Path, source: str, options: EncodeOptions, calibrate: bool) -> None:
+    check_value("--precision", options["precision"], get_args(Precision))
+    check_value("--on-truncate", options["on_truncate"], get_args(OnTruncate))
+    if calibrate and options["precision"] not in _CALIBRATED:
+        raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {options['precision']}; leave it out")
+    check_output(out, VECTOR_SUFFIXES, source)
 
 
-def _vectors(encoder: BiEncoder, texts: list[str], options: EncodeOptions, calibrate: bool) -> Array:
+def _check_fields(out: Path, rows: Rows) -> None:
+    if "embedding" in rows.fields:
+        raise BadInput(f"{rows.source.name} has a field 'embedding' already; rename it, or write .npy")
+    check_fields(out, rows)
+
+
+def _check_model(encoder: BiEncoder, options: EncodeOptions, calibrate: bool) -> None:
+    """Find out before any work whether the model refuses an option."""
     precision = options["precision"]
     if precision in _CALIBRATED and not calibrate and encoder.ranges is None:
         raise NotCalibrated(
             f"--precision {precision} needs the model's value ranges, which it does not have; "
             "add --calibrate to learn them from this input, or choose float16 or binary"
         )
-    if calibrate:
-        options = {**options, "precision": "float32"}
     trial: EncodeOptions = {**options, "on_truncate": "ignore"}
-    encoder.encode("", **trial)  # an option the model refuses shows now, not after the work
-    options = {**options, "show_progress_bar": True}
-    vectors = encoder.encode(texts, **options)
-    if not calibrate:
-        return vectors
-    from sbert.nn.quantize import quantize, ranges_of
-
-    learned = f"{precision}: ranges learned from this input ({counted(len(texts), 'text')})"
-    show.note(f"{learned}; compare only with vectors made with them")
-    return quantize(vectors, precision, ranges_of(vectors))
+    encoder.encode("", **(trial | {"precision": "float32"} if calibrate else trial))
 
 
-def _report(out: Path, vectors: Array, seconds: float, json: bool) -> None:
-    count, dimension = vectors.shape
-    facts = {"rows": count, "dimension": dimension, "type": str(vectors.dtype), "seconds": round(seconds, 3)}
-    show.summary(out, facts, f"{count:,} x {dimension} {vectors.dtype} in {seconds:.1f} s", json)
+def _report_truncation(encoder: BiEncoder, rows: Rows, options: EncodeOptions) -> None:
+    """Count the texts that are too long once, before any work, instead of window by window."""
+    if options["on_truncate"] not in ("warn", "raise"):
+        return
+    name = options["prompt_name"] or encoder.default_prompt_name
+    prompt = options["prompt"] if options["prompt"] is not None else encoder.prompts.get(name or "", "")
+    texts = ([row.texts[0] for row in window] for window in rows.windows(_WINDOW))
+    Truncation.total(encoder.tokenize(window, prompt).truncation for window in texts).report(options["on_truncate"])
+
+
+def _embedded(encoder: BiEncoder, rows: Rows, options: EncodeOptions) -> Windows:
+    """Yield windows of rows with their vectors."""
+    if options["on_truncate"] != "chunk":
+        options = {**options, "on_truncate": "ignore"}
+    with Progress(rows.count, "rows", show=True) as progress:
+        for window in rows.windows(_WINDOW):
+            yield window, encoder.encode([row.texts[0] for row in window], **options)
+            progress.add(len(window))
+
+
+def _calibrated(encoder: BiEncoder, rows: Rows, options: EncodeOptions) -> Windows:
+    """Yield windows of rows with vectors quantized by the ranges of all vectors, which are kept on the disk."""
+    show.note("--calibrate: the first pass embeds the texts and learns the ranges, the second writes the vectors")
+    ranges: FloatArray | None = None
+    with tempfile.TemporaryFile() as kept:
+        for _, vectors in _embedded(encoder, rows, {**options, "precision": "float32"}):
+            kept.write(vectors.data)
+            ranges = ranges_of(vectors if ranges is None else np.concatenate([ranges, vectors]))
+        learned = f"{options['precision']}: ranges learned from this input ({counted(rows.count, 'text')})"
+        show.note(f"{learned}; compare only with vectors made with them")
+        kept.seek(0)
+        size = vectors[0].nbytes
+        for window in rows.windows(_WINDOW):
+            part = np.frombuffer(kept.read(size * len(window)), np.float32).reshape(len(window), -1)  # (N, D)
+            yield window, quantize(part, options["precision"], ranges)
+
+
+def _report(out: Path, count: int, vectors: Array, seconds: float, json: bool) -> None:
+    dimension, kind = vectors.shape[1], str(vectors.dtype)
+    facts = {"rows": count, "dimension": dimension, "type": kind, "seconds": round(seconds, 3)}
+    show.summary(out, facts, f"{count:,} x {dimension} {kind} in {seconds:.1f} s", json)

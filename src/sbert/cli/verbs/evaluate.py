@@ -10,7 +10,8 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import AnyModel, DataFolder, HtmlReport, Json, SuiteName, data_folder
-from sbert.data import vectors as output
+from sbert.data.writers import check_output
+from sbert.disk.files import whole_file
 from sbert.errors import BadInput, check_value
 from sbert.text import display
 
@@ -41,7 +42,7 @@ def evaluate(
     """
     folder = data_folder(data)
     if report is not None:
-        output.check_output(report, (".html",))
+        check_output(report, (".html",))
     from sbert.evaluate.evaluators.similarity import Aggregation
 
     check_value("--aggregation", aggregation, get_args(Aggregation))
@@ -51,7 +52,7 @@ def evaluate(
     reports = measure(model, names, folder, cast("Aggregation", aggregation))
     intervals = _intervals(reports)
     if report is not None:
-        with output.whole(report) as file:
+        with whole_file(report) as file:
             file.write(_page(model, reports, intervals).encode())
     if json:
         show.as_json({"model": model, "suites": [_as_json(found, intervals) for found in reports]})

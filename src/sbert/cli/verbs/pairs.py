@@ -8,7 +8,7 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import Column, Device, Format, Json, ModelName, TextFile
-from sbert.data import texts as files
+from sbert.data.rows import read_texts
 from sbert.models.bi import BiEncoder
 from sbert.search.exact import most_similar_pairs
 from sbert.text import display
@@ -25,7 +25,7 @@ def pairs(
     json: Json = False,
 ) -> None:
     """Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates."""
-    texts = files.read(source, column, kind).texts
+    texts = [row.texts[0] for row in read_texts(source, column, kind)]
     encoder = BiEncoder.from_pretrained(model, device=device)
     vectors = encoder.encode(texts, show_progress_bar=True)
     found = most_similar_pairs(vectors, top, threshold, encoder.similarity_fn_name)

@@ -10,7 +10,7 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, DataFolder, Json, data_folder
-from sbert.data import vectors as output
+from sbert.disk.files import whole_file
 from sbert.errors import BadInput, check_value
 from sbert.text import display
 
@@ -100,7 +100,7 @@ def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]
         ".csv": report.as_csv(cells),
     }
     for suffix, text in texts.items():
-        with output.whole(stem.with_suffix(suffix)) as file:
+        with whole_file(stem.with_suffix(suffix)) as file:
             file.write(text.encode())
     return [stem.with_suffix(suffix) for suffix in texts]
 

@@ -6,7 +6,7 @@ import os
 
 from sbert.cli import show
 from sbert.cli.options import AnyModel, Column, Device, Format, Json, Query, TextFile, TopK
-from sbert.data import texts as files
+from sbert.data.rows import read_texts
 from sbert.models.load import load
 
 
@@ -29,7 +29,7 @@ def rank(
     if _is_input(query) and not _is_input(source):
         show.note(f"warning: {query} was given after the query; the order is sbert rank MODEL FILE QUERY", "yellow")
         source, query = query, source
-    texts = files.read(source, column, kind).texts
+    texts = [row.texts[0] for row in read_texts(source, column, kind)]
     hits = load(model, device=device).rank(query, texts, k, show_progress_bar=True)
     show.hits(hits, [{} for _ in hits], json)
 

@@ -10,8 +10,10 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import Column, Format, Json, ModelName
-from sbert.data import texts as files
-from sbert.data import vectors as output
+from sbert.data.files import FORMATS
+from sbert.data.rows import read_texts
+from sbert.data.writers import check_output
+from sbert.disk.files import whole_file
 from sbert.errors import BadInput, WrongUsage, check_value
 from sbert.text import display
 
@@ -36,9 +38,9 @@ def similarity(
     json: Json = False,
 ) -> None:
     """Compare two texts, or all texts of a file with each other. Distances come out negative: higher is nearer."""
-    _check(measure, plot)
+    _check(first, measure, plot)
     _check_texts(first, second, kind, plot)
-    texts = files.read(first, column, kind).texts if second is None else [first, second]
+    texts = [row.texts[0] for row in read_texts(first, column, kind)] if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
         raise BadInput(
             f"{first} holds {len(texts):,} texts, but a matrix is for at most {_MOST_TEXTS:,}; see: sbert pairs"
@@ -54,7 +56,7 @@ def similarity(
     if plot is not None:
         from sbert.pages.heatmap import draw
 
-        with output.whole(plot) as file:
+        with whole_file(plot) as file:
             draw(file, plot.suffix[1:].lower(), texts, scores, encoder.similarity_fn_name)
         show.note(f"{len(texts)} x {len(texts)} -> {plot}")
     if json and second is not None:
@@ -69,17 +71,17 @@ def similarity(
 
 def _is_text(argument: str) -> bool:
     """Neither a file nor called like one; a text may be too long for a path, which ``os.path.exists`` survives."""
-    called_like_one = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in files.FORMATS))
+    called_like_one = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
     return argument != "-" and not called_like_one and not os.path.exists(argument)
 
 
-def _check(measure: str | None, plot: Path | None) -> None:
+def _check(first: str, measure: str | None, plot: Path | None) -> None:
     from sbert.types import Similarity
 
     if measure is not None:
         check_value("--measure", measure, get_args(Similarity))
     if plot is not None:
-        output.check_output(plot, _PLOT_SUFFIXES)
+        check_output(plot, _PLOT_SUFFIXES, first)
 
 
 def _check_texts(first: str, second: str | None, kind: str | None, plot: Path | None) -> None:
@@ -90,8 +92,6 @@ def _check_texts(first: str, second: str | None, kind: str | None, plot: Path | 
         )
     if plot is not None and second is not None:
         raise WrongUsage("--plot draws the texts of a file, but two texts were given; write them to a file")
-    if plot is not None:
-        output.check_other(plot, first)
 
 
 def _print_matrix(texts: list[str], scores: FloatArray) -> None:

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sbert.data import files
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity
 from sbert.evaluate.score import Score
-from sbert.evaluate.suites.sources import Source, column, decoded, numbers, own
+from sbert.evaluate.suites.sources import Source, column, numbers, own
 from sbert.evaluate.suites.sts import ScoredPairs, pairs_from_table
 from sbert.evaluate.suites.task import Model, Options, Task
 from sbert.types import IntArray
@@ -99,7 +100,9 @@ def _afs(paths: Sequence[Path]) -> ScoredPairs:
     gold: list[float] = []
     topics: list[str] = []
     for path, topic in zip(paths, AFS_TOPICS.values(), strict=True):
-        records: list[dict[str, object]] = [dict(record) for record in csv.DictReader(io.StringIO(decoded(path)))]
+        records: list[dict[str, object]] = [
+            dict(record) for record in csv.DictReader(io.StringIO(files.decoded(path)))
+        ]
         first += column(records, "sentence_1", path)
         second += column(records, "sentence_2", path)
         gold += numbers(records, "regression_label", path)

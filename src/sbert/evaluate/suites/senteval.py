@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sbert.data import files
+from sbert.data.formats import Record
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
-from sbert.evaluate.suites.sources import Source, column, lines, of_split, own, rows
+from sbert.evaluate.suites.sources import Source, column, field, lines, of_split, own, rows
 from sbert.evaluate.suites.task import Options, Task
 
 _PUBLISHER = "SentEval's get_transfer_data.bash, github.com/facebookresearch/SentEval"
@@ -44,10 +44,10 @@ def splits_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits
     return read
 
 
-def _labelled(records: list[files.Record], path: Path) -> LabelledTexts:
+def _labelled(records: list[Record], path: Path) -> LabelledTexts:
     names = ("text", "text2") if "text2" in records[0] else ("text",)
     texts = tuple(column(records, name, path) for name in names)
-    return LabelledTexts(texts, [str(files.field(record, "label", str(path))) for record in records])
+    return LabelledTexts(texts, [str(field(record, "label", str(path))) for record in records])
 
 
 def _two_files(paths: Sequence[Path]) -> LabelledSplits:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from sbert.data import files
+from sbert.data.formats import Record
+from sbert.data.rows import Row, in_split, read_table
 from sbert.errors import BadInput
 
 T = TypeVar("T")
@@ -87,58 +89,44 @@ class DataFolder:
         return None
 
 
-def rows(path: Path) -> list[files.Record]:
+def rows(path: Path) -> list[Record]:
     """All records of a file with named columns."""
-    name = str(path)
-    kind = files.format_of(name)
-    with files.opened(name) as stream:
-        found = [record for _, record in files.records(stream, name, "table" if kind == "txt" else kind)]
-    if not found:
-        raise BadInput(f"{name} is empty, but at least one row is needed")
-    return found
+    return [row.fields for row in read_table(path)]
 
 
-def of_split(records: list[files.Record], splits: Sequence[str], path: Path) -> list[files.Record]:
+def of_split(records: list[Record], splits: Sequence[str], path: Path) -> list[Record]:
     """The records of some splits; all where none is named, and of a file that has no column ``split``."""
-    if not splits or "split" not in records[0]:
-        return records
-    wanted = [record for record in records if record["split"] in splits]
-    if not wanted:
-        there = files.listed(sorted({str(record["split"]) for record in records}))
-        raise BadInput(f"{path} has no rows of the split {files.listed(splits)}, but of {there}")
-    return wanted
+    return [row.fields for row in in_split(_rows(records, path), splits)]
 
 
-def column(records: list[files.Record], name: str, path: Path) -> list[str]:
+def column(records: list[Record], name: str, path: Path) -> list[str]:
     """One column of texts."""
-    return [files.text(record, name, f"{path}, record {number}") for number, record in enumerate(records, 1)]
+    return [row.text(name) for row in _rows(records, path)]
 
 
-def numbers(records: list[files.Record], name: str, path: Path) -> list[float]:
+def numbers(records: list[Record], name: str, path: Path) -> list[float]:
     """One column of scores."""
-    found = []
-    for number, record in enumerate(records, 1):
-        value = files.field(record, name, f"{path}, record {number}")
-        try:
-            found.append(float(value))
-        except (TypeError, ValueError):
-            raise BadInput(f"{path}, record {number}: the {name} is {value!r}, but must be a number") from None
-    return found
+    return [row.decimal(name) for row in _rows(records, path)]
+
+
+def field(record: Record, name: str, path: str) -> Any:
+    """One value of a record."""
+    return _rows([record], Path(path))[0].field(name)
+
+
+class _Records(files.Source):
+    """Records of a file, counted from 1."""
+
+    def place(self, number: int) -> str:
+        """Return the position of a record for messages."""
+        return f"{self.path}, record {number}"
+
+
+def _rows(records: list[Record], path: Path) -> list[Row]:
+    source = _Records(str(path), "record")
+    return [Row(record, source, number) for number, record in enumerate(records, 1)]
 
 
 def lines(path: Path) -> list[str]:
     """The lines of a text file, in UTF-8 or, as some of the older sets are, in Latin-1."""
-    return decoded(path).removesuffix("\n").split("\n")
-
-
-def decoded(path: Path) -> str:
-    """A whole text file, with plain line feeds."""
-    with files.opened(str(path)) as stream:
-        content = stream.read()
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if files.has_utf16_mark(content):  # which Latin-1 would read as nonsense
-            raise files.not_utf8(error, str(path)) from None
-        text = content.decode("latin-1")
-    return text.replace("\r\n", "\n")
+    return files.decoded(path).removesuffix("\n").split("\n")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sbert.data import files
+from sbert.data.formats import Record
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import Similarity
-from sbert.evaluate.suites.sources import Source, column, lines, numbers, of_split, on_hub, own, rows
+from sbert.evaluate.suites.sources import Source, column, field, lines, numbers, of_split, on_hub, own, rows
 from sbert.evaluate.suites.task import Options, Task
 from sbert.types import FloatArray, IntArray
 
@@ -43,7 +43,7 @@ def similarity(pairs: ScoredPairs, options: Options) -> Similarity:
     return Similarity(pairs.first, pairs.second, pairs.gold, subsets=pairs.subsets, aggregation=options.aggregation)
 
 
-def _pairs(records: list[files.Record], path: Path, subsets: bool = False) -> ScoredPairs:
+def _pairs(records: list[Record], path: Path, subsets: bool = False) -> ScoredPairs:
     first, second = column(records, "sentence1", path), column(records, "sentence2", path)
     parts = [str(record.get("subset", "")) for record in records] if subsets else [""] * len(records)
     return ScoredPairs(first, second, np.array(numbers(records, "score", path)), parts)
@@ -70,7 +70,7 @@ def pairs_from_table(
 
 def _semeval(paths: Sequence[Path]) -> ScoredPairs:
     """Read two files for each subset, one of pairs and one of scores; pairs without a score are left out."""
-    records: list[files.Record] = []
+    records: list[Record] = []
     for texts, scores in zip(paths[::2], paths[1::2], strict=True):
         pairs, judged = [line.split("\t") for line in lines(texts)], lines(scores)
         if len(pairs) != len(judged) or any(len(pair) < 2 for pair in pairs):
@@ -96,8 +96,8 @@ def _sick(paths: Sequence[Path]) -> ScoredPairs:
 def _klue(paths: Sequence[Path]) -> ScoredPairs:
     (path,) = paths
     records = rows(path)
-    labels = [files.field(record, "labels", str(path)) for record in records]
-    scores = [files.field(label, "label", str(path)) for label in labels]
+    labels = [field(record, "labels", str(path)) for record in records]
+    scores = [field(label, "label", str(path)) for label in labels]
     return _pairs([{**record, "score": score} for record, score in zip(records, scores, strict=True)], path)
 
 

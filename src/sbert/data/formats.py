@@ -1,0 +1,167 @@
+"""Reads the records of txt, tsv, csv, jsonl, json and parquet files one by one. Does not know what a column means."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import IO, Any
+
+from sbert.data import files
+from sbert.data.files import Source
+from sbert.errors import BadInput, SbertError, shown
+
+Record = dict[str, Any]
+Lines = Iterator[tuple[int, str]]
+Records = Iterator[tuple[int, Record]]
+
+_STSB = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
+
+
+def records(source: Source) -> Records:
+    """Yield every record with its number, which :meth:`Source.place` turns into words.
+
+    Whatever the libraries raise about the contents becomes a BadInput that names the file and the record.
+    """
+    number = None
+    try:
+        with source.opened() as stream:
+            for number, record in _READERS[source.format](stream, source.name):
+                yield number, record
+    except SbertError:
+        raise
+    except Exception as error:
+        where = source.name if number is None else f"{source.place(number)} or the one after it"
+        raise BadInput(f"{where} cannot be read as {source.format} ({_reason(error)})") from None
+
+
+def check_names(columns: Sequence[str], name: str) -> None:
+    """Refuse a table without columns, or with two columns of the same name."""
+    if not columns:
+        raise BadInput(f"{name} has no columns, but one must hold the texts")
+    seen: set[str] = set()
+    for column in columns:
+        if column in seen:
+            raise BadInput(f"{name} has more than one column {shown(column)}; give every column its own name")
+        seen.add(column)
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of a library's message."""
+    message = next(iter(str(error).splitlines()), "") or type(error).__name__
+    return message if len(message) <= 200 else f"{message[:200]}..."
+
+
+def _strip(line: str) -> str:
+    return line.removesuffix("\n").removesuffix("\r")
+
+
+def _txt(stream: IO[bytes], name: str) -> Records:
+    for number, line in files.lines(stream, name):
+        yield number, {"text": _strip(line)}
+
+
+def _tsv(stream: IO[bytes], name: str) -> Records:
+    return _with_header(_split(files.lines(stream, name)), name)
+
+
+def _table(stream: IO[bytes], name: str) -> Records:
+    return _with_header(_split(files.lines(stream, name)), name, short_rows=True)
+
+
+def _split(lines: Lines) -> Iterator[tuple[int, list[str]]]:
+    """Split lines at their tabs. There is no quoting: a quotation mark is an ordinary character."""
+    return ((number, stripped.split("\t")) for number, line in lines if (stripped := _strip(line)))
+
+
+def _csv(stream: IO[bytes], name: str) -> Records:
+    lines = files.lines(stream, name)
+    first = list(next(lines, ())[1:])
+    lines = chain(((1, line) for line in first), lines)
+    return _stsb(lines, name) if first and _is_stsb(first[0]) else _quoted(lines, name)
+
+
+def _quoted(lines: Lines, name: str) -> Records:
+    csv.field_size_limit(min(files.limit(), 2**31 - 1))  # the default of 131,072 characters is too little for texts
+    # Without strict=True, an unclosed quotation mark would swallow the rest of the file.
+    reader = csv.reader((line for _, line in lines), strict=True)
+    try:
+        yield from _with_header(((reader.line_num, row) for row in reader if row), name)
+    except csv.Error as error:
+        raise BadInput(f"{name}, line {reader.line_num}: {error}; check the quotation marks of this row") from None
+
+
+def _is_stsb(line: str) -> bool:
+    fields = line.split("\t")
+    return len(fields) >= len(_STSB) and fields[4].replace(".", "", 1).isdecimal()
+
+
+def _stsb(lines: Lines, name: str) -> Records:
+    """Read the STS benchmark as published: named csv, but with tabs and no header; some rows also name a source."""
+    for number, fields in _split(lines):
+        if len(fields) < len(_STSB):
+            raise BadInput(f"{name}, line {number}: {len(fields)} fields, but the STS benchmark has {len(_STSB)}")
+        yield number, dict(zip(_STSB, fields, strict=False))
+
+
+def _with_header(rows: Iterator[tuple[int, list[str]]], name: str, short_rows: bool = False) -> Records:
+    header = next(rows, (0, []))[1]
+    if not header:
+        return
+    check_names(header, name)
+    for number, row in rows:
+        if len(row) != len(header) and not (short_rows and len(row) < len(header)):
+            raise BadInput(f"{name}, line {number}: {len(row)} fields, but the header has {len(header)}")
+        yield number, dict(zip(header, row, strict=False))
+
+
+def _jsonl(stream: IO[bytes], name: str) -> Records:
+    for number, line in files.lines(stream, name):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = _reason(error).partition(":")[0]  # the rest counts characters from the start of this line
+            raise BadInput(f"{name}, line {number}: not JSON ({reason}); every line must be a JSON object") from None
+        yield number, _object(record, f"{name}, line {number}")
+
+
+def _json(stream: IO[bytes], name: str) -> Records:
+    try:
+        found = json.loads(files.document(stream, name).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise files.not_utf8(error, name) from None
+    except SbertError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name} is not JSON ({_reason(error)})") from None
+    if not isinstance(found, list):
+        raise BadInput(f"{name} holds a JSON {type(found).__name__}, but a list of objects is needed")
+    for number, record in enumerate(found):
+        yield number, _object(record, f"{name}, row {number}")
+
+
+def _object(record: object, where: str) -> Record:
+    if not isinstance(record, dict):
+        kind = type(record).__name__
+        raise BadInput(f'{where}: JSON {kind}, but an object such as {{"text": "..."}} is needed')
+    return record
+
+
+def _parquet(stream: IO[bytes], name: str) -> Records:
+    from sbert.data import parquet
+
+    return enumerate(parquet.records(stream, name))
+
+
+_READERS: dict[str, Callable[[IO[bytes], str], Records]] = {
+    "txt": _txt,
+    "tsv": _tsv,
+    "table": _table,
+    "csv": _csv,
+    "jsonl": _jsonl,
+    "json": _json,
+    "parquet": _parquet,
+}

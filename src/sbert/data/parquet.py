@@ -1,0 +1,129 @@
+"""Reads parquet files and builds tables in bounded memory. The only module that knows the types of pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from sbert.data import files
+from sbert.data.formats import Record, check_names
+from sbert.errors import BadInput
+
+if TYPE_CHECKING:
+    from sbert.types import Array
+
+_ROWS = 8192
+"""Rows that are decoded at a time."""
+_VALUES_PER_BYTE = 1000
+"""No honest file holds more values per byte; gzip, too, compresses at most about a thousandfold."""
+_BYTES_PER_VALUE = 64
+"""A low estimate of what a value takes as a Python object."""
+
+
+def records(stream: IO[bytes], name: str) -> Iterator[Record]:
+    """Yield the records of a file.
+
+    Text columns stay dictionary-encoded until a few rows at a time become Python objects, because a file of a few
+    hundred bytes can repeat one long text millions of times.
+    """
+    plain = pq.ParquetFile(stream)
+    check_names(plain.schema_arrow.names, name)
+    _check_expansion(plain.metadata, stream, name)
+    texts = [field.name for field in plain.schema_arrow if _is_text(field.type)]
+    for batch in pq.ParquetFile(stream, read_dictionary=texts).iter_batches(_ROWS):
+        yield from _rows(batch, name)
+
+
+def schema(stream: IO[bytes]) -> pa.Schema:
+    """Return the columns of a file and their types."""
+    return pq.read_schema(stream)
+
+
+def types_of(windows: Iterable[Sequence[Record]]) -> pa.Schema:
+    """Return the smallest types that hold every record."""
+    types = pa.schema([])
+    with making_table():
+        for window in windows:
+            types = pa.unify_schemas([types, pa.Table.from_pylist(list(window)).schema], promote_options="permissive")
+    return types
+
+
+def check_types(types: pa.Schema) -> None:
+    """Refuse types that a parquet file cannot hold, such as that of an object without fields."""
+    with making_table():
+        pq.write_table(types.empty_table(), pa.BufferOutputStream())
+
+
+def table(records: Sequence[Record], types: pa.Schema) -> pa.Table:
+    """Return records as a table; a field that a record lacks is null."""
+    built = pa.schema([field.with_type(_python_type(field.type)) for field in types], metadata=types.metadata)
+    with making_table():
+        return pa.Table.from_pylist(list(records), schema=built).cast(types)
+
+
+def with_vectors(fields: pa.Table, vectors: Array) -> pa.Table:
+    """Return a table with one more column, "embedding", of the rows of an (N, D) array."""
+    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    return fields.append_column("embedding", embedding)
+
+
+@contextmanager
+def making_table() -> Iterator[None]:
+    """Turn what pyarrow raises about values that do not fit into one table into a BadInput."""
+    try:
+        yield
+    except (pa.ArrowException, OverflowError, TypeError, RecursionError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        raise BadInput(f"the fields make no table ({reason}), but parquet needs one; write .jsonl instead") from None
+
+
+def _check_expansion(metadata: pq.FileMetaData, stream: IO[bytes], name: str) -> None:
+    """Refuse a small file that claims to hold a very large number of values or bytes."""
+    size = stream.seek(0, 2)
+    for group in range(metadata.num_row_groups):
+        for number in range(metadata.num_columns):
+            column = metadata.row_group(group).column(number)
+            expanded = max(column.num_values * _BYTES_PER_VALUE, column.total_uncompressed_size)
+            suspicious = max(column.num_values, column.total_uncompressed_size) > _VALUES_PER_BYTE * size
+            if suspicious and expanded > files.limit():
+                what = f"column {column.path_in_schema!r} of {size:,} bytes holds {column.num_values:,} values and"
+                raise files.too_large(name, what)
+
+
+def _rows(batch: pa.RecordBatch, name: str) -> Iterator[Record]:
+    longest = sum(_longest(column) for column in batch.columns)
+    if longest > files.limit():
+        raise files.too_large(name, "a row")
+    step = min(_ROWS, max(1, files.limit() // max(longest, 1)))
+    for start in range(0, batch.num_rows, step):
+        columns = [_values(column) for column in batch.slice(start, step).columns]
+        for row in zip(*columns, strict=True):
+            yield dict(zip(batch.schema.names, row, strict=True))
+
+
+def _longest(column: pa.Array) -> int:
+    """Return the number of bytes of the longest text of a column, or 0 for columns of other types."""
+    values = column.dictionary if isinstance(column, pa.DictionaryArray) else column
+    return (pc.max(pc.binary_length(values)).as_py() or 0) if _is_text(values.type) else 0
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if isinstance(column, pa.DictionaryArray):
+        column = column.dictionary_decode()
+    values: list[Any] = column.cast(_python_type(column.type)).to_pylist()
+    return values
+
+
+def _python_type(type_: pa.DataType) -> pa.DataType:
+    """Return text for nanoseconds, for which Python has no type, and any other type as it is."""
+    return pa.string() if pa.types.is_timestamp(type_) and type_.unit == "ns" else type_
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(check(type_) for check in checks)
