@@ -80,8 +80,8 @@ def distill(
 def _check_lists(rows: Rows, out: Path) -> None:
     if len(rows.columns) > 2 and out.suffix.lower() not in (".jsonl", ".parquet"):
         raise BadInput(
-            f"{rows.source.name} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has no "
-            "lists; write .jsonl or .parquet"
+            f"{rows.source.name} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has "
+            "no lists; write .jsonl or .parquet"
         )
 
 

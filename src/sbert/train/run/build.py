@@ -10,7 +10,8 @@ from pathlib import Path
 import torch
 
 from sbert import evaluate, hub, losses
-from sbert.data import Columns, read
+from sbert.data import Columns
+from sbert.data.readers import Default, read
 from sbert.errors import BadInput, BadOption, counted
 from sbert.losses import OBJECTIVES, Loss, Objective
 from sbert.models.backbone import Backbone
@@ -68,7 +69,7 @@ def _find(file: Alternatives, folder: str | None) -> Path:
 def _read(path: Path, part: DataPart, split: str | None, limit: int | None = None) -> Columns:
     return read(
         path,
-        split=split,
+        split=Default(split) if split in ("train", "dev") else split,
         columns=part.columns,
         label=part.label,
         label_map=part.label_map,
