@@ -125,8 +125,20 @@ def sbert(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    data_limit: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SBERT_DATA_LIMIT_MB",
+            min=1,
+            help="Maximum size in MB of a line or a value in a data file. Defaults to 256.",
+        ),
+    ] = None,
 ) -> None:
     """Turn sentences into embeddings, and search, compare, train and evaluate with them."""
+    if data_limit is not None:
+        from sbert.data.files import set_limit
+
+        set_limit(data_limit)
 
 
 def main() -> None:

@@ -1,14 +1,14 @@
 """Opens data files and decodes their bytes. Knows suffixes, gzip, encodings and limits, but no table formats.
 
 Nothing that a file contains is held in memory beyond a limit: 256 MB for a line, a JSON document or the largest value
-of a parquet column. The environment variable SBERT_DATA_LIMIT_MB sets another limit.
+of a parquet column. :func:`set_limit` and, on the command line, ``sbert --data-limit`` and the environment variable
+SBERT_DATA_LIMIT_MB change it.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
-import os
 import shutil
 import sys
 import tempfile
@@ -21,12 +21,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from sbert.errors import BadInput, check_value, shown
+from sbert.errors import BadInput, check_count, check_value, shown
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "json", "parquet")
 STANDARD_INPUT = "-"
-_LIMIT = "SBERT_DATA_LIMIT_MB"
-_DEFAULT_LIMIT_MB = 256
+_limit_mb = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +115,21 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
 
 def limit() -> int:
     """Return how many bytes of a file may be held in memory at once."""
-    megabytes = os.environ.get(_LIMIT, "")
-    if megabytes and not (megabytes.isdecimal() and int(megabytes)):
-        raise BadInput(f"{_LIMIT} is {shown(megabytes)}, but must be a whole number of megabytes of at least 1")
-    return int(megabytes or _DEFAULT_LIMIT_MB) << 20
+    return _limit_mb << 20
+
+
+def set_limit(megabytes: int) -> None:
+    """Set how many megabytes of a file may be held in memory at once, for this process."""
+    global _limit_mb
+    check_count("megabytes", megabytes)
+    _limit_mb = megabytes
 
 
 def too_large(where: str, what: str) -> BadInput:
     """Return the error for something that exceeds the limit."""
-    return BadInput(f"{where}: {what} exceeds the limit of {limit() >> 20} MB; split it, or raise {_LIMIT}")
+    return BadInput(
+        f"{where}: {what} exceeds the limit of {_limit_mb} MB; split it, or set SBERT_DATA_LIMIT_MB to a higher limit"
+    )
 
 
 def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
