@@ -1,8 +1,9 @@
-"""Draws a matrix of similarities. Knows texts, numbers and fonts: no model."""
+"""Draws a matrix of similarities as PNG, SVG or PDF with matplotlib. Knows texts, numbers and fonts only."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
@@ -16,31 +17,38 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LABEL = 44
-"""Letters of a label; one of Hangul or Kanji takes the room of two."""
+_LABEL_WIDTH = 44  # columns; a Hangul or Chinese character takes two
 _MOST_LABELS = 80
 _MOST_WRITTEN_SCORES = 16
 _OWN_FONT = "DejaVu Sans"  # comes with matplotlib
-_BOXES = "Last Resort"  # so does this one, which has a box for every letter there is
+_BOX_FONT = "Last Resort"  # comes with matplotlib, too, and shows a box for every character
 
 
 def draw(file: IO[bytes], kind: str, texts: list[str], scores: FloatArray, measure: str) -> None:
-    """(N, N) scores as a heat map: texts and their rows on the left, rows alone below."""
+    """Draw a heat map with the texts and their row numbers on the left, and the row numbers below.
+
+    Args:
+        file: The file to write to.
+        kind: "png", "svg" or "pdf".
+        texts: N texts.
+        scores: (N, N) similarities.
+        measure: The name of the similarity; cosines get a scale up to 1.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     from rich.cells import cell_len
 
-    labels, family = _labels(texts)
-    cells = _inches(len(texts))
+    labels, fonts = _labels(texts)
+    side = min(max(len(texts) * 0.55, 2.2), 4.5 + len(texts) * 0.11, 12.0)  # inches
     margin = max(map(cell_len, labels)) * 0.075 + 1.8
-    with rc_context({"font.family": family, "svg.fonttype": "path"}):
-        figure = Figure(figsize=(cells + margin, cells + 1.0), layout="constrained", dpi=150)
+    with rc_context({"font.family": fonts, "svg.fonttype": "path"}):
+        figure = Figure(figsize=(side + margin, side + 1.0), layout="constrained", dpi=150)
         axes = figure.add_subplot()
         low = min(0.0, float(scores.min())) if measure == "cosine" else float(scores.min())
         high = 1.0 if measure == "cosine" else float(scores.max())
         image = axes.imshow(scores, cmap="YlGnBu", vmin=low, vmax=high)
         axes.set_title(f"{measure} similarity", fontsize=11, pad=10)
-        _name_rows(axes, labels)
+        _label_rows(axes, labels)
         if len(texts) <= _MOST_WRITTEN_SCORES:
             _write_scores(axes, scores, (low + high) / 2)
         bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.02, aspect=30)
@@ -49,22 +57,16 @@ def draw(file: IO[bytes], kind: str, texts: list[str], scores: FloatArray, measu
         figure.savefig(file, format=kind, bbox_inches="tight", pad_inches=0.15)
 
 
-def _inches(count: int) -> float:
-    """The side of the square: roomy cells for a few texts, narrow ones for many."""
-    return min(max(count * 0.55, 2.2), 4.5 + count * 0.11, 12.0)
-
-
-def _name_rows(axes: Axes, labels: list[str]) -> None:
+def _label_rows(axes: Axes, labels: list[str]) -> None:
     count = len(labels)
-    size = 9 if count <= 25 else 7.5 if count <= 45 else 6
     axes.spines[:].set_visible(False)
-    axes.tick_params(length=0, labelsize=size)
+    axes.tick_params(length=0, labelsize=9 if count <= 25 else 7.5 if count <= 45 else 6)
     if count > _MOST_LABELS:
         return
     axes.set_xticks(range(count), [str(row) for row in range(count)])
     axes.set_yticks(range(count), [f"{label}  {row}".strip() for row, label in enumerate(labels)])
     for label in axes.get_yticklabels():
-        label.set_parse_math(False)  # a dollar sign is a dollar sign
+        label.set_parse_math(False)  # a dollar sign does not begin a formula
     for edge in range(1, count):
         axes.axhline(edge - 0.5, color="white", linewidth=0.6)
         axes.axvline(edge - 0.5, color="white", linewidth=0.6)
@@ -80,80 +82,73 @@ def _write_scores(axes: Axes, scores: FloatArray, middle: float) -> None:
 
 
 def _labels(texts: list[str]) -> tuple[list[str], list[str]]:
-    """Shortened texts and the fonts to write them in, a box for each letter that no font here has.
+    """Return the shortened texts and the names of the fonts that can write them.
 
-    A text that would be boxes for the most part is left to its row number.
+    A character that no font has becomes a box. A text that would be mostly boxes becomes empty.
     """
-    labels = [display.shorten(display.one_line(text), _LABEL) for text in texts]
-    known = _letters(_own_font_file())
-    missing = {letter for label in labels for letter in label} - known
-    family, more = _font_for(missing)
-    unwritable = missing - more
+    from matplotlib.font_manager import FontProperties, findfont
+
+    labels = [display.shorten(display.one_line(text), _LABEL_WIDTH) for text in texts]
+    own = _characters(findfont(FontProperties(family=_OWN_FONT)))
+    missing = {character for label in labels for character in label} - own
+    font, found = _font_with_most(missing)
+    unwritable = missing - found
     if unwritable:
-        lacking = sum(not unwritable.isdisjoint(label) for label in labels)
-        logger.info("no font here has %s: %d of %d texts are not shown whole", _some(unwritable), lacking, len(labels))
-    return [_with_boxes(label, unwritable) for label in labels], [_OWN_FONT, *family]
+        incomplete = sum(not unwritable.isdisjoint(label) for label in labels)
+        logger.info("%s; %d of %d texts are not shown completely", _advice(unwritable), incomplete, len(labels))
+    return [_with_boxes(label, unwritable) for label in labels], [_OWN_FONT, *font]
 
 
 def _with_boxes(label: str, unwritable: set[str]) -> str:
-    boxed = "".join("□" if letter in unwritable else letter for letter in label)
+    boxed = "".join("□" if character in unwritable else character for character in label)
     return boxed if 2 * boxed.count("□") < len(boxed) else ""
 
 
-def _some(letters: set[str]) -> str:
-    hangul = any("가" <= letter <= "힣" for letter in letters)
-    return "Hangul (install one such as Noto Sans CJK or Nanum Gothic)" if hangul else repr(min(letters))
+def _advice(characters: set[str]) -> str:
+    if any("가" <= character <= "힣" for character in characters):
+        return "no installed font has Hangul: install one such as Noto Sans CJK or Nanum Gothic"
+    return f"no installed font has {min(characters)!r}"
 
 
-def _own_font_file() -> str:
-    from matplotlib.font_manager import FontProperties, findfont
-
-    return str(findfont(FontProperties(family=_OWN_FONT)))
-
-
-def _font_for(letters: set[str]) -> tuple[list[str], set[str]]:
-    """The installed font that has most of ``letters``, if one has any, and those it has."""
-    from matplotlib.font_manager import fontManager
-
-    known = _widest(fontManager.ttflist, letters)
-    return known if known[1] == letters else max(known, _widest(_new_fonts(), letters), key=lambda font: len(font[1]))
-
-
-def _widest(fonts: list[FontEntry], letters: set[str]) -> tuple[list[str], set[str]]:
+def _font_with_most(characters: set[str]) -> tuple[list[str], set[str]]:
+    """Return the name of the installed font that has most of ``characters``, if any has one, and those it has."""
     best: tuple[list[str], set[str]] = ([], set())
-    regular = [font for font in fonts if font.style == "normal" and font.weight in (400, "normal")]
-    for font in sorted(regular, key=_preference) if letters else []:
-        has = letters & _letters(font.fname)
-        if len(has) > len(best[1]):
-            best = [font.name], has
-        if has == letters:
+    for font in _fonts() if characters else ():
+        found = characters & _characters(font.fname)
+        if len(found) > len(best[1]):
+            best = [font.name], found
+        if found == characters:
             break
     return best
 
 
-def _new_fonts() -> list[FontEntry]:
-    """Fonts installed since matplotlib looked for them, which it does once and for all."""
+def _fonts() -> Iterator[FontEntry]:
+    """Yield the fonts that matplotlib knows, then those that were installed since it looked for fonts."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     known = list(fontManager.ttflist)
+    yield from _regular(known)
     for path in sorted(set(findSystemFonts()) - {font.fname for font in known}):
-        with suppress(OSError, RuntimeError):  # a file that is no font, or one of a kind it cannot read
+        with suppress(OSError, RuntimeError):  # not a font, or of a format that matplotlib cannot read
             fontManager.addfont(path)
-    return fontManager.ttflist[len(known) :]
+    yield from _regular(fontManager.ttflist[len(known) :])
 
 
-def _preference(font: FontEntry) -> tuple[bool, bool, bool, str]:
-    """Plain faces first, and Korean ones among those that hold all of Chinese, Japanese and Korean."""
-    return "Serif" in font.name, "Mono" in font.name, "KR" not in font.name, font.name
+def _regular(fonts: list[FontEntry]) -> list[FontEntry]:
+    """Return the regular styles, sans-serif and Korean fonts first."""
+    regular = [font for font in fonts if font.style == "normal" and font.weight in (400, "normal")]
+    return sorted(
+        regular, key=lambda font: ("Serif" in font.name, "Mono" in font.name, "KR" not in font.name, font.name)
+    )
 
 
-def _letters(path: str) -> set[str]:
-    """What a font can write; nothing if it cannot be drawn from: pictures of emoji, or boxes for every letter."""
+def _characters(path: str) -> set[str]:
+    """Return the characters of a font; none if matplotlib cannot draw them, as with colour emoji."""
     from matplotlib.ft2font import FT2Font
 
     try:
         font = FT2Font(path)
     except (OSError, RuntimeError):
         return set()
-    usable = font.num_fixed_sizes == 0 and not font.family_name.startswith(_BOXES)
+    usable = font.num_fixed_sizes == 0 and not font.family_name.startswith(_BOX_FONT)
     return set(map(chr, font.get_charmap())) if usable else set()
