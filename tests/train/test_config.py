@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, fields
 
+import numpy as np
 import pytest
 
 from sbert.errors import BadInput, BadOption
@@ -21,12 +23,25 @@ from sbert.train.facts import FREE_TO_CHANGE, differences
         ("learning_rate", -1e-5, "learning_rate is -1e-05, but must be at least 0"),
         ("seed", -1, "seed is -1"),
         ("learning_rate", float("nan"), "learning_rate is nan, but must be at least 0"),
+        ("learning_rate", "2e-5", "learning_rate is '2e-5', but must be a number"),
+        ("learning_rate", None, "learning_rate is None, but must be a number"),
+        ("epochs", 1.5, "epochs is 1.5, but must be a whole number"),
+        ("epochs", True, "epochs is True, but must be a whole number"),
+        ("batch_size", "16", "batch_size is '16', but must be a whole number"),
+        ("seed", 10**30, r"seed is 10+, but must be less than 2\*\*64"),
+        ("freeze", "transformer.*", r"freeze is 'transformer\.\*', but must be a list of patterns"),
         ("warmup_ratio", 1.5, "warmup_ratio is 1.5, but is a fraction of all steps: give 0 to 1"),
     ],
 )
 def test_refused(setting, value, message):
     with pytest.raises(BadInput, match=message):
         TrainConfig(output_dir="runs/실험", **{setting: value})
+
+
+def test_numbers_of_numpy_become_those_of_python():
+    config = TrainConfig(output_dir="runs", epochs=np.int64(2), learning_rate=np.float32(0.5), max_steps=None, seed=0)
+    assert (type(config.epochs), type(config.learning_rate)) == (int, float)
+    assert json.loads(json.dumps(asdict(config)))["epochs"] == 2
 
 
 @pytest.mark.parametrize(

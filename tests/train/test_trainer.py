@@ -349,6 +349,32 @@ def test_every_data_set_needs_a_loss(bert, rows, config):
         Trainer(bert(), config(), train=[], loss=losses.info_nce)
 
 
+class Table:
+    """Looks like a Dataset of the package datasets."""
+
+    column_names = ("anchor", "positive")
+
+    def __len__(self) -> int:
+        return 9999
+
+    def __getitem__(self, key: object) -> list[str]:
+        return ["비"] * 9999
+
+    def __repr__(self) -> str:
+        return "Dataset({\n    features: ['anchor', 'positive'],\n    num_rows: 9999\n})"
+
+
+def test_what_is_not_a_loss_or_not_columns_is_one_sentence(bert, rows, config):
+    for wrong in ("info-nce", ["info-nce"], losses.SoftmaxClassifier, 3):
+        with pytest.raises(BadInput, match=r"^loss is .*, but must be a function of embeddings and labels, such as"):
+            Trainer(bert(), config(), train=rows("info_nce"), loss=wrong)
+    table = Table()
+    for wrong in (table, [table], {"anchor": ["비"]}, "pairs.tsv", [["비", "눈"]] * 9999):
+        with pytest.raises(BadInput, match=r"^train is .*, but must be Columns or a list of them; use Col") as caught:
+            Trainer(bert(), config(), train=wrong, loss=losses.info_nce)
+        assert len(str(caught.value)) < 250
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_one_classifier_for_two_data_sets_is_one(bert, rows, config, tmp_path, same):
     classifier = losses.SoftmaxClassifier(32, ["contradiction", "entailment", "neutral"])
