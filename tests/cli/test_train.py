@@ -210,7 +210,7 @@ def test_explain(base, folder):
 
 
 def test_dev_rows_that_are_training_rows_are_warned_of(base, folder):
-    shared = "warning: 6 of the 6 rows of 쌍.tsv are also training rows, so the scores will be too high"
+    shared = "warning: 6 of the 6 rows of 쌍.tsv are also training rows, so the scores are too high"
     for more in ((), ("--explain",), ("--explain", "--json")):
         assert shared in sbert(*base, "--dev", "쌍.tsv", *more).stderr
     header, first, *_ = Path("쌍.tsv").read_text(encoding="utf-8").splitlines(keepends=True)

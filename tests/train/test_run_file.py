@@ -330,6 +330,8 @@ def test_the_recipes():
 )
 def test_every_recipe_finds_its_packaged_data(path, shared_data, tiny_folder):
     overrides = [f"data.folder={shared_data}", "data.limit=20", f"model.name={tiny_folder('bert')}"]
+    if path.stem == "sections":  # as its header says
+        overrides += ["data.split=valid", "data.dev_split=test"]
     trainer = assemble(RunFile.read(path, overrides))
     assert {len(data) for data in trainer.datasets} == {20}
     assert trainer.evaluator is not None
@@ -366,12 +368,15 @@ def test_recipe_of_gold_and_silver(folder, tiny_folder):
     assert trainer.datasets[1].labels.tolist() == pytest.approx([0.9, 0.05])  # on the scale of the gold ones
 
 
-def test_the_run_file_of_the_page_is_one(folder):
+def test_the_run_file_of_the_page_works_with_the_packaged_data(folder, shared_data, tiny_folder):
     page = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     Path("쪽.toml").write_text(block, encoding="utf-8")
-    read = RunFile.read("쪽.toml")
-    assert read.data.train[1] == ("KorNLI/multinli.train.ko.tsv", "xnli_ko.tsv.gz")
+    overrides = [f"data.folder={shared_data}", f"model.name={tiny_folder('bert')}", "data.limit=20"]
+    read = RunFile.read("쪽.toml", overrides)
+    assert read.data.train == (("KorNLI/multinli.train.ko.tsv", "klue_nli.tsv.gz"),)
+    trainer = assemble(read)
+    assert (len(trainer.datasets[0]), trainer.metric) == (20, "spearman_cosine")
     assert read.loss.options == {"concat": ["u", "v", "|u-v|"]}
     assert [path.name for path in RECIPES if f"`recipes/{path.name}`" not in page] == []
 

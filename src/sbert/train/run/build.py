@@ -160,7 +160,7 @@ def _warn_of_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
     found = {row for columns in datasets for row in zip(*columns.texts.values(), strict=True) if row in wanted}
     if found:
         logger.warning(
-            "%s of the %s of %s are also training rows, so the scores will be too high; use another file or split",
+            "%s of the %s of %s are also training rows, so the scores are too high; use another file or split",
             *(f"{sum(row in found for row in rows):,}", counted(len(rows), "row"), dev.name),
         )
 
