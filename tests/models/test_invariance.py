@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -14,7 +17,23 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sbert import Backbone, BiEncoder, Dense, Normalize
+import sbert
+from sbert import Backbone, BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, WordEncoder
+from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.text import WordTokenizer
+
+SOURCE = str(Path(sbert.__file__).parents[1])
+ARCHITECTURES = [
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "electra",
+    "distilbert",
+    "mpnet",
+    "modernbert",
+    "deberta-v2",
+    "albert",
+]
 
 WORDS = [
     "고양이",
@@ -106,6 +125,104 @@ def test_the_callers_thread_limit_is_left_alone(bundled: BiEncoder, texts: int) 
     assert torch.get_num_threads() == 2
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(torch.get_num_threads).result() == 2
+
+
+def word_encoder(size: int) -> WordEncoder:
+    """A BiLSTM with random weights over the words of these tests."""
+    generator = torch.Generator().manual_seed(0)
+    table = torch.randn(len(WORDS) + 1, size, generator=generator)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return WordEncoder(WordTokenizer(WORDS), WordEmbeddings(table), BiLSTM(size, 64), pooling="max")
+
+
+@pytest.fixture
+def results(
+    tiny_folder: Callable[[str], Path], bundled: BiEncoder, sentences: list[str]
+) -> Callable[[str], Callable[[], list[np.ndarray]]]:
+    """``results(name)()``: what a model gives for the sentences together, for some alone, and for two long texts."""
+    long = ["cat 고양이 " * 200, "the music of rain " * 100]
+
+    def texts_of(encode: Callable[..., np.ndarray]) -> list[np.ndarray]:
+        alone = [encode([text], on_truncate="ignore") for text in (*sentences[:2], long[0])]
+        return [encode([*sentences, *long], on_truncate="ignore"), encode(long, on_truncate="ignore"), *alone]
+
+    def prepare(name: str) -> Callable[[], list[np.ndarray]]:
+        if name == "words":
+            words = word_encoder(48)
+            return lambda: texts_of(words.encode)
+        if name == "cross":
+            cross = CrossEncoder.from_pretrained(tiny_folder("bert"), labels=["score"])
+            pairs = list(zip(sentences, reversed(sentences), strict=True))
+            return lambda: [cross.predict(rows, on_truncate="ignore") for rows in (pairs, pairs[:1], pairs[-1:])]
+        if name == "poly":
+            poly = PolyEncoder(BiEncoder(Backbone.from_pretrained(tiny_folder("bert"))), num_codes=6)
+            vectors = poly.encode_document(sentences, on_truncate="ignore")
+            codes = poly.encode_query(sentences, on_truncate="ignore")
+            return lambda: [
+                *texts_of(poly.encode_query),
+                poly.score(codes, vectors),
+                poly.score(codes[:1], vectors[:1]),
+            ]
+        if name == "bundled":
+            return lambda: [*texts_of(bundled.encode), bundled.encode(sentences[:9], normalize_embeddings=True)]
+        model = BiEncoder(Backbone.from_pretrained(tiny_folder(name)), heads=[Dense(32, 48), Normalize()])
+        return lambda: texts_of(model.encode)
+
+    return prepare
+
+
+@pytest.mark.parametrize("name", ["bundled", *ARCHITECTURES, "cross", "poly", "words"])
+def test_the_number_of_threads_changes_no_bit(
+    results: Callable[[str], Callable[[], list[np.ndarray]]], name: str
+) -> None:
+    compute = results(name)
+    torch.set_num_threads(1)
+    expected = compute()
+    for threads in (2, 7, 96):
+        torch.set_num_threads(threads)
+        for got, wanted in zip(compute(), expected, strict=True):
+            assert np.array_equal(got, wanted), threads
+        assert torch.get_num_threads() == threads
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bundled", *ARCHITECTURES, "cross", "poly", "words"])
+def test_no_number_of_threads_changes_a_bit(
+    results: Callable[[str], Callable[[], list[np.ndarray]]], name: str
+) -> None:
+    compute = results(name)
+    torch.set_num_threads(1)
+    expected = compute()
+    for threads in range(2, 97):
+        torch.set_num_threads(threads)
+        assert all(map(np.array_equal, compute(), expected)), threads
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_threads_set_by_the_environment_and_inside_user_threads(
+    tiny_folder: Callable[[str], Path], in_thread: bool
+) -> None:
+    folder, texts = str(tiny_folder("modernbert")), ["고양이 " * 90, "비가 온다.", "rain"]
+    code = f"""
+import sys, threading
+from sbert import BiEncoder
+def encode():
+    model = BiEncoder.from_pretrained({folder!r})
+    sys.stdout.buffer.write(model.encode({texts!r}, on_truncate="ignore").tobytes())
+if {in_thread}:
+    import torch
+    torch.set_num_threads(9)
+    thread = threading.Thread(target=encode)
+    thread.start()
+    thread.join()
+else:
+    encode()
+"""
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "OMP_NUM_THREADS": "24"}
+    printed = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True).stdout
+    torch.set_num_threads(1)
+    assert printed == BiEncoder.from_pretrained(folder).encode(texts, on_truncate="ignore").tobytes()
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from sbert.models.model import TextModel
 from sbert.models.postprocess import best, check_numbers
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
-from sbert.nn.transformer import MIN_ROWS, Transformer
+from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
 from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
 
@@ -203,7 +203,6 @@ class PolyEncoder(TextModel):
             sentences, batch_tokens=batch_tokens, show_progress_bar=show_progress_bar, on_truncate=on_truncate
         )
 
-    @torch.inference_mode()
     def score(self, codes: FloatArray, vectors: FloatArray) -> FloatArray:
         """Codes (N, M, H) and vectors (K, H) -> (N, K); (M, H) -> (K,). Higher is better, on no fixed scale.
 
@@ -220,12 +219,8 @@ class PolyEncoder(TextModel):
         _check_finite("codes", many)
         _check_codes(many)
         _check_finite("vectors", vectors)
-        candidates = torch.from_numpy(_at_least(vectors, MIN_ROWS)).to(self.device)
-        scores = np.empty((len(many), len(vectors)), np.float32)
-        for row, query in enumerate(many):
-            # A single code would make a product of matrix and vector, which rounds otherwise; twice it is the same.
-            read = torch.from_numpy(_at_least(query, 2)).to(self.device)
-            scores[row] = poly.score(read, candidates)[: len(vectors)].cpu().numpy()
+        queries, documents = (torch.from_numpy(np.asarray(x, np.float32)).to(self.device) for x in (many, vectors))
+        scores: FloatArray = poly.stable_scores(queries, documents).cpu().numpy()
         return scores if codes.ndim == 3 else scores[0]
 
     def predict(
@@ -329,9 +324,3 @@ def _check_codes(codes: FloatArray) -> None:
             f"row {found.argmin()} of codes has no code other than zeros, but a query needs at least one; take them "
             "from encode_query"
         )
-
-
-def _at_least(rows: FloatArray, number: int) -> FloatArray:
-    """``rows``, repeated until there are so many."""
-    copies = math.ceil(number / len(rows)) if len(rows) else 1
-    return np.tile(np.asarray(rows, np.float32), (copies, 1))

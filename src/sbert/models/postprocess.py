@@ -11,6 +11,7 @@ import torch
 from sbert.errors import BadInput, BadModel, check_count
 from sbert.nn import heads
 from sbert.nn.quantize import quantize
+from sbert.nn.threads import on_one_core
 from sbert.text import Tokens
 from sbert.types import Array, FloatArray, Hit, Precision
 
@@ -73,6 +74,5 @@ def best(order: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int
 
 def normalize(vectors: FloatArray) -> FloatArray:
     """Every row to length one, by the same code as the model's own head, so with the same bits."""
-    with torch.inference_mode():
-        unit: FloatArray = heads.apply([heads.Normalize()], torch.from_numpy(vectors)).numpy()
+    unit: FloatArray = on_one_core(lambda: heads.apply([heads.Normalize()], torch.from_numpy(vectors))).numpy()
     return unit

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import get_args
 
 from sbert.errors import BadInput, ModelNotFound, check_option
-from sbert.models.inference import thread_count
+from sbert.nn.threads import thread_count
 from sbert.text import check_texts
 from sbert.types import FloatArray, OnTruncate
 

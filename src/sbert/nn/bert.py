@@ -1,7 +1,7 @@
-"""BERT's encoder, which RoBERTa, XLM-R, CamemBERT and ELECTRA share, over a packed batch. Knows tensors only.
+"""Implements the encoder of BERT, RoBERTa, XLM-R, CamemBERT and ELECTRA without padding. Works on tensors only.
 
-Any transformers model can be packed (see :mod:`sbert.nn.foreign`), but importing that library takes longer than
-everything else from a cold start to the first vector. This file spares it for the models most people use.
+:mod:`sbert.nn.foreign` can run these models as well, but importing transformers takes longer than everything else from
+a cold start to the first vector. This module avoids the import for the most common models.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from sbert.nn.attention import SPARE, attend
+from sbert.nn.attention import attend
 from sbert.nn.pooling import pool
-from sbert.nn.transformer import MIN_ROWS, Facts, Transformer
+from sbert.nn.stable import MIN_ROWS, SPARE_ROWS, pad
+from sbert.nn.transformer import Facts, Transformer
 from sbert.types import Group
 
 Function = Callable[[Tensor], Tensor]
@@ -25,16 +26,16 @@ ACTIVATIONS: dict[str, tuple[Function, Function]] = {
     "relu": (F.relu, torch.ops.aten.relu_),
     "silu": (F.silu, torch.ops.aten.silu_),
 }
-"""Each by itself, and in place."""
+"""Each activation, and its variant that overwrites its input."""
 
 
 @dataclass(frozen=True, slots=True)
 class BertSizes:
-    """The numbers that make one BERT differ from another."""
+    """The sizes in which one BERT-like model differs from another."""
 
     facts: Facts
     embedding_size: int
-    """ELECTRA's embeddings may be narrower than its layers; a projection lies between."""
+    """If it differs from the hidden size, as in ELECTRA, a projection follows the embeddings."""
     heads: int
     intermediate_size: int
     activation: str
@@ -42,15 +43,15 @@ class BertSizes:
     hidden_dropout: float
     attention_dropout: float
     pooler: bool
-    """Whether to carry the checkpoint's pooler along: unused here, expected by other libraries."""
+    """Whether the checkpoint has a pooler. It is not used here, but other libraries expect it in saved models."""
 
 
 class Bert(Transformer):
     """Embeddings and a stack of layers.
 
     Args:
-        sizes: how large everything is.
-        settings: what a checkpoint says of itself; carried along for saving, never looked at.
+        sizes: All sizes of the model.
+        settings: The configuration of the checkpoint, kept for saving only.
     """
 
     packed = True
@@ -71,47 +72,47 @@ class Bert(Transformer):
         self.pooler = nn.Linear(facts.hidden_size, facts.hidden_size) if sizes.pooler else None
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
-        """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
-        return self._read(ids, groups, types, Layer.__call__)
+        """Compute the hidden states of all tokens: (T,) -> (T, H)."""
+        return self._forward(ids, groups, types, Layer.__call__)
 
     def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
-        """The same of each text's first token, (T,) -> (B, H): the last layer has no others to compute."""
-        if not self._plain:
+        """Compute the hidden state of the first token of each text, in the last layer of no other: (T,) -> (B, H)."""
+        if not self._unmodified:
             return super().first_hidden(ids, groups, types)
-        return self._read(ids, groups, types, Layer.first)
+        return self._forward(ids, groups, types, Layer.first)
 
-    def _read(
-        self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None, end: Callable[..., Tensor]
+    def _forward(
+        self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None, last_forward: Callable[..., Tensor]
     ) -> Tensor:
-        """Through all layers, of the last one ``end``: in a room, where there can be one."""
+        """Apply all layers, the last one by ``last_forward``, in a workspace if possible."""
         *layers, last = self.layers
 
-        def read(room: Room | None) -> Tensor:
+        def compute(workspace: Workspace | None) -> Tensor:
             x = self._embeddings(ids, groups, types)
             for layer in layers:
-                x = layer(x, groups, room)
-            return end(last, x, groups, room)
+                x = layer(x, groups, workspace)
+            return last_forward(last, x, groups, workspace)
 
         weight = self.words.weight
         possible = (
-            # Not merely without gradients: a pass of training that goes without must round like the one with them.
+            # Inference mode, not merely no gradients: training passes with and without gradients must give equal bits.
             torch.is_inference_mode_enabled()
             and not self.training
             and not torch.is_autocast_enabled("cpu")
             and weight.device.type == "cpu"
-            and self._plain
+            and self._unmodified
         )
         if not possible:
-            return read(None)
-        x = read(Room(weight.new_empty((len(ids) + SPARE) * self.widest)))
-        # NaN and infinity do not stay in their text where others are read on into it. One in the sum tells of one in
-        # any place, in a tenth of the time of asking every place.
-        return x if x.sum().isfinite() else read(None)
+            return compute(None)
+        x = compute(Workspace(weight.new_empty((len(ids) + SPARE_ROWS) * self.widest)))
+        # Over-reading keys spreads NaN and infinity to other texts. The sum is finite only if all values are, and
+        # takes a tenth of the time of checking each.
+        return x if x.sum().isfinite() else compute(None)
 
     @property
-    def _plain(self) -> bool:
-        """Whether all layers are."""
-        return all(layer.plain for layer in cast(list[Layer], self.layers))
+    def _unmodified(self) -> bool:
+        """Whether every layer can take the fast path."""
+        return all(layer.unmodified for layer in cast(list[Layer], self.layers))
 
     def _embeddings(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None) -> Tensor:
         segments = self.segments.weight[0] if types is None else self.segments(types)
@@ -120,17 +121,17 @@ class Bert(Transformer):
         return x if self.projection is None else self.projection(x)
 
 
-class Room:
-    """Memory for one wide result at a time, for the layers of a batch one after another.
+class Workspace:
+    """Memory for one wide result at a time, which the layers of a batch use one after another.
 
-    Fresh memory for each costs time: the system hands it out page by page, and filled with zeros.
+    New memory for each result would cost time, because the system provides it page by page, filled with zeros.
     """
 
     def __init__(self, memory: Tensor) -> None:
         self._memory = memory
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
-        """(N, H) -> (N + spare, width): the linear map of ``x``, and behind it rows of zeros; until the next call."""
+        """Apply a linear map and append rows of zeros: (N, H) -> (N + spare, width). Valid until the next call."""
         rows, width = len(x), len(weight)
         result = self._memory[: (rows + spare) * width].view(-1, width)
         result[rows:] = 0
@@ -139,9 +140,9 @@ class Room:
 
 
 class Layer(nn.Module):
-    """Self-attention, then a feed-forward network; each adds to its input and is normalised after.
+    """Self-attention and a feed-forward network, each with a residual connection and a layer norm after it.
 
-    In a room it works in place: its input is overwritten.
+    With a workspace it overwrites its input.
     """
 
     def __init__(self, sizes: BertSizes) -> None:
@@ -152,61 +153,64 @@ class Layer(nn.Module):
         self.attention_out = nn.Linear(size, size)
         self.attention_norm = nn.LayerNorm(size, sizes.norm_epsilon)
         self.widen = nn.Linear(size, wide)
-        self.activation = sizes.activation  # by name: torch's own functions in place cannot be pickled
+        self.activation = sizes.activation  # A name, because the in-place functions of torch cannot be pickled.
         self.narrow = nn.Linear(wide, size)
         self.output_norm = nn.LayerNorm(size, sizes.norm_epsilon)
         self.dropout = nn.Dropout(sizes.hidden_dropout)
         self.attention_dropout = sizes.attention_dropout
 
     @property
-    def plain(self) -> bool:
-        """Whether its linear layers are nothing but their weights, and nobody listens to what it computes."""
+    def unmodified(self) -> bool:
+        """Whether no linear layer has been replaced, as by an adapter, and no hook is registered."""
         linear = (self.qkv, self.attention_out, self.widen, self.narrow)
-        heard = any(part._forward_hooks or part._forward_pre_hooks for part in self.modules())
-        return not heard and all(type(part) is nn.Linear for part in linear)
+        hooked = any(part._forward_hooks or part._forward_pre_hooks for part in self.modules())
+        return not hooked and all(type(part) is nn.Linear for part in linear)
 
-    def forward(self, x: Tensor, groups: tuple[Group, ...], room: Room | None = None) -> Tensor:
-        """(T, H) -> (T, H)."""
-        query, key, value = self._heads(self.qkv(x)) if room is None else self._project(x, room, slice(None))
+    def forward(self, x: Tensor, groups: tuple[Group, ...], workspace: Workspace | None = None) -> Tensor:
+        """Compute the next hidden states: (T, H) -> (T, H)."""
+        heads = self._heads(self.qkv(x)) if workspace is None else self._project(x, workspace, slice(None))
+        query, key, value = heads
         dropout = self.attention_dropout if self.training else 0.0
-        return self._rest(x, attend(query[: len(x)], key, value, groups, dropout=dropout), room)
+        return self._rest(x, attend(query[: len(x)], key, value, groups, dropout=dropout), workspace)
 
-    def first(self, x: Tensor, groups: tuple[Group, ...], room: Room | None = None) -> Tensor:
-        """(T, H) -> (B, H), of each text's first token; the others are only attended to."""
+    def first(self, x: Tensor, groups: tuple[Group, ...], workspace: Workspace | None = None) -> Tensor:
+        """Compute the next hidden state of the first token of each text only: (T, H) -> (B, H)."""
         size = x.shape[1]
         firsts = pool(x, groups, ["cls"])
-        texts = len(firsts)
-        firsts = F.pad(firsts, (0, 0, 0, max(0, MIN_ROWS - texts)))
+        texts, rows = len(firsts), max(len(firsts), MIN_ROWS)
+        firsts = pad(firsts, rows)
         (query,) = self._project(firsts, None, slice(size))
-        key, value = self._project(x, room, slice(size, None))
+        key, value = self._project(x, workspace, slice(size, None))
         dropout = self.attention_dropout if self.training else 0.0
         alone = tuple(Group(group.texts, 1) for group in groups)
-        attended = attend(query[:texts], key, value, groups, asking=alone, dropout=dropout)
-        return self._rest(firsts, F.pad(attended, (0, 0, 0, 0, 0, len(firsts) - texts)), room)[:texts]
+        attended = attend(query[:texts], key, value, groups, query_groups=alone, dropout=dropout)
+        return self._rest(firsts, pad(attended, rows), workspace)[:texts]
 
-    def _project(self, x: Tensor, room: Room | None, which: slice) -> tuple[Tensor, ...]:
-        """Queries, keys and values of ``x``, or only some of them: (N, H) -> (N or N + SPARE, heads, size) each."""
+    def _project(self, x: Tensor, workspace: Workspace | None, which: slice) -> tuple[Tensor, ...]:
+        """Compute some of queries, keys and values: (N, H) -> (N or N + SPARE_ROWS, heads, size) each."""
         weight, bias = self.qkv.weight[which], self.qkv.bias[which]
-        return self._heads(F.linear(x, weight, bias) if room is None else room.linear(x, weight, bias, SPARE))
+        return self._heads(
+            F.linear(x, weight, bias) if workspace is None else workspace.linear(x, weight, bias, SPARE_ROWS)
+        )
 
     def _heads(self, projected: Tensor) -> tuple[Tensor, ...]:
-        """(N, k * H) -> k times (N, heads, size)."""
+        """Divide into heads: (N, k * H) -> k tensors (N, heads, size)."""
         return projected.view(len(projected), -1, self.heads, self.size).unbind(dim=1)
 
-    def _rest(self, x: Tensor, attended: Tensor, room: Room | None) -> Tensor:
-        """What follows attention: (N, H), (N, heads, size) -> (N, H)."""
-        x = self.attention_norm(self._plus(x, self.attention_out, attended.flatten(1), room))
+    def _rest(self, x: Tensor, attended: Tensor, workspace: Workspace | None) -> Tensor:
+        """Apply everything after attention: (N, H), (N, heads, size) -> (N, H)."""
+        x = self.attention_norm(self._plus(x, self.attention_out, attended.flatten(1), workspace))
         activation, activation_ = ACTIVATIONS[self.activation]
-        if room is None:
+        if workspace is None:
             wide = activation(self.widen(x))
         else:
-            wide = activation_(room.linear(x, self.widen.weight, self.widen.bias))
-        x = self.output_norm(self._plus(x, self.narrow, wide, room))
+            wide = activation_(workspace.linear(x, self.widen.weight, self.widen.bias))
+        x = self.output_norm(self._plus(x, self.narrow, wide, workspace))
         return x
 
-    def _plus(self, x: Tensor, layer: nn.Linear, y: Tensor, room: Room | None) -> Tensor:
-        """``x + layer(y)``: in a room one matrix product, which adds to what is there already."""
-        if room is None:
+    def _plus(self, x: Tensor, layer: nn.Linear, y: Tensor, workspace: Workspace | None) -> Tensor:
+        """Compute ``x + layer(y)``, with a workspace as one matrix product that adds to ``x`` in place."""
+        if workspace is None:
             x = x + self.dropout(layer(y))
             return x
         return x.add_(layer.bias).addmm_(y, layer.weight.T)

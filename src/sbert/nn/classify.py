@@ -1,21 +1,28 @@
-"""Scores a pair from the hidden state of its first token. Knows tensors only: no strings, no files."""
+"""Classifies a pair by the hidden state of its first token. Works on tensors only."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from sbert.errors import check_option
 from sbert.nn.heads import ACTIVATIONS
+from sbert.nn.stable import linear
 from sbert.types import Scale
 
 
 class Classifier(nn.Module):
-    """Dropout, a dense layer, its activation, dropout again, and a projection to one number a label.
+    """Dropout, a dense layer, an activation, dropout, and a projection to one logit per label.
 
-    Every BERT-like classification head is this one: BERT's has tanh and no first dropout, RoBERTa's both, ELECTRA's
-    GELU, DistilBERT's ReLU.
+    This covers the classification heads of all BERT-like models: BERT uses tanh and no first dropout, RoBERTa uses
+    tanh and both dropouts, ELECTRA uses GELU, and DistilBERT uses ReLU.
+
+    Args:
+        size: H, the size of a hidden state.
+        labels: L, the number of labels.
+        activation: A name in :data:`~sbert.nn.heads.ACTIVATIONS`.
+        dropout: Share of the values to drop, in training.
+        drop_first: Whether to apply dropout before the dense layer as well.
 
     >>> Classifier(32, 3, activation="gelu", dropout=0.1, drop_first=True)(torch.zeros(2, 32)).shape
     torch.Size([2, 3])
@@ -31,15 +38,12 @@ class Classifier(nn.Module):
         self.projection = nn.Linear(size, labels)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, H) -> (B, L), not yet on any scale."""
+        """Compute logits: (B, H) -> (B, L)."""
         x = self.after(self.activation(self.dense(self.before(x))))
-        # One column alone would be a product of matrix and vector, which rounds a row otherwise at another place.
-        copies = 2 if self.projection.out_features == 1 else 1
-        logits = F.linear(x, self.projection.weight.repeat(copies, 1), self.projection.bias.repeat(copies))
-        return logits[:, : self.projection.out_features]
+        return linear(x, self.projection.weight, self.projection.bias)
 
     def draw(self, deviation: float, seed: int) -> None:
-        """New weights, the same in every process: normal with this deviation; biases 0."""
+        """Draw new weights from a normal distribution with this standard deviation, and set the biases to zero."""
         generator = torch.Generator().manual_seed(seed)
         for layer in (self.dense, self.projection):
             nn.init.normal_(layer.weight, std=deviation, generator=generator)
@@ -47,5 +51,5 @@ class Classifier(nn.Module):
 
 
 def usual_scale(labels: int) -> Scale:
-    """What makes scores of the logits of a head where nothing is said: a share of one for one label, else nothing."""
+    """Return the scale of a head that does not name one: a sigmoid for one label, the logits for several."""
     return "sigmoid" if labels == 1 else "identity"

@@ -1,14 +1,13 @@
-"""Any transformers encoder over a packed batch, with no model code of ours. Knows tensors only: no strings, no files.
+"""Runs any transformers encoder on a batch without padding. Works on tensors only.
 
-A model earns the packed route: when it is wrapped, a probe of mixed lengths goes through its own forward and
-through the packed one. Where they differ (MPNet and DeBERTa-v2 compute position biases over the whole row), or
-where the model knows no pluggable attention, equal lengths go through its own forward together instead:
-slower, but with the same guarantee.
+When a model is wrapped, texts of different lengths are processed once by its own forward pass and once packed, which
+means laid end to end in one row. If the results agree, the model runs packed. If they differ (MPNet and DeBERTa-v2
+compute a position bias over the whole row), or if its attention cannot be replaced, texts of equal length are run
+together through its own forward pass: slower, but with the same guarantees.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -16,7 +15,8 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 
 from sbert.nn.attention import attend
-from sbert.nn.transformer import MIN_ROWS, Facts, Transformer
+from sbert.nn.stable import aligned_copies, repeats
+from sbert.nn.transformer import Facts, Transformer
 from sbert.types import Group
 
 PACKED = "sbert_packed"
@@ -26,10 +26,10 @@ _LARGEST_WINDOW = 512
 
 
 class Foreign(Transformer):
-    """A transformers encoder whose tokens lie end to end.
+    """A transformers encoder as a :class:`Transformer`.
 
     Args:
-        model: an encoder whose forward returns ``last_hidden_state``; the wrapper owns it from here on.
+        model: An encoder whose forward pass returns ``last_hidden_state``. Its attention may be replaced.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -39,7 +39,7 @@ class Foreign(Transformer):
         self.packed = self._probe()
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
-        """(T,) token ids of texts of these lengths, and of pairs each token's segment -> (T, H)."""
+        """Compute the hidden states of all tokens: (T,) -> (T, H)."""
         return self._together(ids, groups, types) if self.packed else self._by_length(ids, groups, types)
 
     def _together(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
@@ -51,18 +51,13 @@ class Foreign(Transformer):
 
     def _by_length(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         pieces = []
-        # MKL rounds otherwise where a product is stored at an address that is no multiple of 16 bytes. With four
-        # heads, or eight, or twelve, every text's attention scores begin at one; else only every second or fourth do.
-        copies = 4 // math.gcd(4, getattr(self.model.config, "num_attention_heads", 1))
+        copies = aligned_copies(getattr(self.model.config, "num_attention_heads", 1))
         inputs = {"input_ids": ids} | ({} if types is None else {"token_type_ids": types})
         start = 0
         for group in groups:
             tokens = group.texts * group.length
-            repeats = math.ceil(MIN_ROWS / tokens)
-            rows = {
-                name: values[start : start + tokens].view(group).repeat_interleave(copies, 0).repeat(repeats, 1)
-                for name, values in inputs.items()
-            }
+            some = {name: values[start : start + tokens].view(group) for name, values in inputs.items()}
+            rows = {name: x.repeat_interleave(copies, 0).repeat(repeats(tokens), 1) for name, x in some.items()}
             hidden = self.model(**rows).last_hidden_state[::copies]
             pieces.append(hidden.flatten(0, 1)[:tokens])
             start += tokens
@@ -70,7 +65,7 @@ class Foreign(Transformer):
 
     @torch.inference_mode()
     def _probe(self) -> bool:
-        """Whether the packed route gives what the model's own forward gives, on texts of mixed lengths."""
+        """Return whether the packed forward pass agrees with the model's own on texts of different lengths."""
         config = self.model.config
         usual = config._attn_implementation
         window = min(getattr(config, "sliding_window", None) or 8, _LARGEST_WINDOW)
@@ -104,7 +99,7 @@ def packed_attention(
     groups: Sequence[Group] = (),
     **unused: object,
 ) -> tuple[Tensor, None]:
-    """Attention as transformers calls it: (1, heads, T, size) in, (1, T, heads, size) out."""
+    """Attend within each text, with the signature of transformers: (1, heads, T, size) -> (1, T, heads, size)."""
     q, k, v = (x[0].transpose(0, 1) for x in (query, key, value))
     return attend(q, k, v, groups, scale=scaling, dropout=dropout, window=sliding_window)[None], None
 
@@ -125,7 +120,7 @@ def _facts(model: PreTrainedModel) -> Facts:
 
 
 def _positions(model: PreTrainedModel) -> tuple[int, int]:
-    """The id of a text's first position, and how many positions there are; rotary models have no table at all."""
+    """Return the id of the first position and the number of positions. Rotary models have no table of them."""
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             first = 0 if module.padding_idx is None else module.padding_idx + 1

@@ -1,15 +1,14 @@
-"""What may follow pooling: small modules from (B, D) to (B, D'). Knows tensors only."""
+"""Defines the modules that may follow pooling, from (B, D) to (B, D'). Works on tensors only."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
 
 from sbert.errors import BadInput, check_option
-from sbert.nn.transformer import MIN_ROWS
+from sbert.nn.stable import fill
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     "identity": nn.Identity,
@@ -44,7 +43,7 @@ class Dense(nn.Module):
 
 
 class LayerNorm(nn.Module):
-    """Layer normalisation with learned scale and shift."""
+    """Layer normalisation with a learned scale and shift."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__()
@@ -57,11 +56,11 @@ class LayerNorm(nn.Module):
 
 
 class Dropout(nn.Dropout):
-    """Dropout after pooling: active in training only."""
+    """Dropout after pooling, active in training only."""
 
 
 class Normalize(nn.Module):
-    """Every vector to length one."""
+    """Scales every vector to unit length."""
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) -> (B, D)."""
@@ -69,41 +68,39 @@ class Normalize(nn.Module):
 
 
 def apply(heads: Iterable[nn.Module], x: Tensor) -> Tensor:
-    """Run ``heads`` one after another on at least MIN_ROWS rows, so that a vector does not depend on its company."""
+    """Apply ``heads`` one after another: (B, D) -> (B, D'). Without gradients, a vector depends on its row alone."""
     rows = len(x)
-    if 0 < rows < MIN_ROWS and not torch.is_grad_enabled():
-        x = x.repeat(math.ceil(MIN_ROWS / rows), 1)
+    if not torch.is_grad_enabled():
+        x = fill(x)
     for head in heads:
         x = head(x)
     return x[:rows]
 
 
 def check_sizes(heads: Iterable[nn.Module], size: int) -> None:
-    """Raise where one of ``heads`` takes vectors of another size than those before it give, beginning with ``size``.
+    """Raise BadInput unless each head accepts the size of its input, which is ``size`` for the first.
 
     >>> check_sizes([Dense(384, 128), LayerNorm(384)], 384)
     Traceback (most recent call last):
-    sbert.errors.BadInput: LayerNorm takes vectors of 384 dimensions, but what is before it gives 128; make them fit
+    sbert.errors.BadInput: LayerNorm expects 384 dimensions, but its input has 128; change one of the two sizes
     """
     for head in heads:
         taken = input_size(head)
         if taken not in (None, size):
             name = type(head).__name__
-            raise BadInput(
-                f"{name} takes vectors of {taken} dimensions, but what is before it gives {size}; make them fit"
-            )
+            raise BadInput(f"{name} expects {taken} dimensions, but its input has {size}; change one of the two sizes")
         size = output_size([head], size)
 
 
 def input_size(head: nn.Module) -> int | None:
-    """The size of the vectors that a head takes; None where it takes any."""
+    """Return the size of the vectors that a head expects, or None if it accepts any size."""
     if isinstance(head, Dense):
         return head.linear.in_features
     return head.norm.normalized_shape[0] if isinstance(head, LayerNorm) else None
 
 
 def output_size(heads: Iterable[nn.Module], size: int) -> int:
-    """The embedding size D after ``heads``."""
+    """Return the size of a vector of ``size`` dimensions after ``heads``."""
     for head in heads:
         if isinstance(head, Dense):
             size = head.linear.out_features

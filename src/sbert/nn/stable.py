@@ -1,0 +1,103 @@
+"""Holds every rule that makes the result of a text independent of its batch and of the number of threads.
+
+Floating-point addition is not associative, so two kernels that add the same numbers in different orders give different
+bits. Libraries choose a kernel, and its order, by the shape of the whole input, by memory addresses and by the number
+of threads. The rules below leave them no choice that depends on anything but the text:
+
+1. One core. Every function runs on a single core (:mod:`sbert.nn.threads`). Several cores work on several batches, or
+   on blocks of rows or heads of one batch (:mod:`sbert.nn.blocks`), so a result does not depend on their number.
+2. No padding. Texts of one length attend together, others separately (:mod:`sbert.nn.attention`).
+3. Enough rows. A matrix product with fewer than about 12 rows takes another kernel. Rows are repeated until there are
+   MIN_ROWS of them. This holds for MKL if ``MKL_CBWR`` is ``AUTO,STRICT``, which ``import sbert`` sets.
+4. At least two columns. One column would make the product one of a matrix with a vector, whose order depends on the
+   address of the row.
+5. Aligned blocks. MKL rounds differently at addresses that are not multiples of 16 bytes, so the number of rows or
+   copies is chosen such that every block begins at one.
+6. Full vectors. Attention computes LANES exponentials at once and the remaining ones with another function. Keys are
+   over-read up to a multiple of LANES, and a mask gives the keys of other texts a weight of exactly zero.
+
+``tests/nn/test_stable.py`` checks each rule, and ``tests/models/test_invariance.py`` their joint effect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sbert.types import Group
+
+MIN_ROWS = 16
+"""Number of rows from which the result of a row no longer depends on the number of rows. Measured: 12."""
+LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
+"""Number of exponentials that the attention kernel computes at once."""
+SPARE_ROWS = LANES - 1
+"""Number of rows that must follow the last text, so that its keys can be over-read."""
+_ALIGNED_FLOATS = 4  # 16 bytes
+
+
+def repeats(rows: int, least: int = MIN_ROWS) -> int:
+    """Return how often ``rows`` rows must be repeated to become at least ``least``.
+
+    >>> repeats(5), repeats(16), repeats(0)
+    (4, 1, 1)
+    """
+    return math.ceil(least / rows) if rows else 1
+
+
+def fill(rows: Tensor, least: int = MIN_ROWS) -> Tensor:
+    """Repeat ``rows`` until there are at least ``least``: (N, ...) -> (>= least, ...)."""
+    return rows.repeat(repeats(len(rows), least), *[1] * (rows.dim() - 1))
+
+
+def pad(rows: Tensor, count: int) -> Tensor:
+    """Append rows of zeros: (N, ...) -> (count, ...)."""
+    return F.pad(rows, (0, 0) * (rows.dim() - 1) + (0, count - len(rows)))
+
+
+def aligned_rows(rows: int) -> int:
+    """Round up to a number of rows of which every block begins at an aligned address.
+
+    >>> aligned_rows(1), aligned_rows(64)
+    (16, 64)
+    """
+    return rows + -rows % MIN_ROWS
+
+
+def aligned_copies(heads: int) -> int:
+    """Return how many copies of a text make the attention scores of every text begin at an aligned address.
+
+    >>> aligned_copies(12), aligned_copies(6), aligned_copies(1)
+    (1, 2, 4)
+    """
+    return _ALIGNED_FLOATS // math.gcd(_ALIGNED_FLOATS, heads)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Apply a linear map of any width: (N, K), (L, K), (L,) -> (N, L)."""
+    return F.linear(x, fill(weight, 2), fill(bias, 2))[:, : len(weight)]
+
+
+def over_read(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:
+    """View each text together with the rows that follow it: (T + SPARE_ROWS, ...) -> (n, L rounded up, ...) per group.
+
+    The rows must be finite: a weight of zero times NaN is NaN.
+    """
+    pieces = []
+    start = 0
+    for texts, length in groups:
+        rounded = length + -length % LANES
+        last = start + (texts - 1) * length
+        pieces.append(rows[start : last + rounded].unfold(0, rounded, length).movedim(-1, 1))
+        start = last + length
+    return pieces
+
+
+def own_keys_mask(length: int, keys: Tensor) -> Tensor:
+    """Return what to add to attention scores so that only the first ``length`` keys count: (1, L rounded up)."""
+    mask = keys.new_zeros(1, keys.shape[2])
+    mask[:, length:] = -torch.inf
+    return mask

@@ -1,0 +1,204 @@
+"""Runs functions on worker threads that use one core each. Knows nothing of what the functions compute.
+
+The workers are started when they are first needed, wait for the next call, and end with the process. Python raises
+KeyboardInterrupt in the main thread only, so every count that must stay right is kept by the workers themselves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+import torch
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_PAUSE_HARD = 2  # omp_pause_hard of OpenMP 5.0
+
+
+def thread_count() -> int:
+    """Return the number of cores that torch may use in the calling thread."""
+    with _workers.starting:  # While a worker starts, a new thread would read the worker's limit.
+        return torch.get_num_threads()
+
+
+def on_one_core(function: Callable[[], Result]) -> Result:
+    """Compute ``function`` on one core, in inference mode."""
+    return next(on_cores(1, lambda call: call(), [function]))[1]
+
+
+def on_cores(count: int, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+    """Apply ``function`` to every item, each on one core and in inference mode.
+
+    Yields the items with their results in the order of completion. The first exception of a call is raised here. The
+    items that are still waiting then, or when the caller stops iterating, are dropped.
+
+    Args:
+        count: Number of cores to use at the same time. A caller that is limited to one core computes with it.
+        function: Called from several threads at once.
+        items: What to call it with, in this order.
+    """
+    call = _Call(function, items)
+    total = len(call.waiting)
+    helps = thread_count() == 1
+    try:
+        _workers.run(call, min(count, total) - helps)
+        for _ in range(total):
+            if helps:
+                with torch.inference_mode():
+                    call.finish(call.compute_one())
+            item, result, error = call.done.get()
+            if error is not None:
+                raise error
+            yield item, result
+    finally:
+        call.waiting.clear()
+        _workers.withdraw(call)
+
+
+class _Call:
+    """One function, the items that it has not been applied to, and the outcomes: item, result, exception."""
+
+    def __init__(self, function: Callable[[Any], Any], items: Iterable[Any]) -> None:
+        self.waiting = deque(items)
+        self.running = 0
+        self.done: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
+        self._function = function
+
+    def compute_one(self) -> tuple[Any, Any, BaseException | None] | None:
+        """Return the outcome of the next item; None where there is none."""
+        try:
+            item = self.waiting.popleft()
+        except IndexError:
+            return None
+        try:
+            return item, self._function(item), None
+        except BaseException as error:
+            return item, None, error
+
+    def finish(self, outcome: tuple[Any, Any, BaseException | None] | None) -> None:
+        """Hand the outcome to the caller."""
+        if outcome is not None:
+            self.done.put(outcome)
+
+
+class _Workers:
+    """Threads that wait for calls: as many as have been wanted at the same time."""
+
+    def __init__(self) -> None:
+        self.starting = threading.Lock()
+        self._counting = threading.Lock()
+        self._wake: SimpleQueue[bool] = SimpleQueue()
+        self._calls: deque[_Call] = deque()
+        self._active: set[_Call] = set()
+        self._threads: list[threading.Thread] = []
+
+    def run(self, call: _Call, count: int) -> None:
+        """Compute the items of ``call`` on ``count`` threads, or on fewer where the system starts no more."""
+        for _ in range(count):
+            self._add(call)
+        with self._counting:
+            missing = self._missing()
+        try:
+            for _ in range(missing):
+                threading.Thread(target=self._work, name="sbert-worker", daemon=True).start()
+        except RuntimeError:
+            if not self._threads:
+                raise
+
+    def withdraw(self, call: _Call) -> None:
+        """Forget ``call``. A thread that is computing an item of it finishes the item before it serves other calls."""
+        with self._counting:
+            self._active.discard(call)
+            while call in self._calls:
+                self._calls.remove(call)
+
+    def stop(self) -> None:
+        """End every thread after the item that it is computing."""
+        for _ in self._threads:
+            self._wake.put(False)
+        for thread in self._threads:
+            thread.join()
+
+    def _missing(self) -> int:
+        return len(self._calls) + sum(call.running for call in self._active) - len(self._threads)
+
+    def _add(self, call: _Call) -> None:
+        self._calls.append(call)
+        self._wake.put(True)
+
+    def _work(self) -> None:
+        with self._counting:  # Each thread counts itself: an interrupt between starting and counting loses none.
+            if self._missing() <= 0:
+                return
+            self._threads.append(threading.current_thread())
+        self._use_one_core()
+        with torch.inference_mode():
+            while self._wake.get():
+                self._serve_one()
+
+    def _serve_one(self) -> None:
+        """Compute one item of the call that has waited longest."""
+        with self._counting:
+            if not self._calls:  # It was withdrawn.
+                return
+            call = self._calls.popleft()
+            call.running += 1
+            self._active.add(call)
+        outcome = call.compute_one()
+        with self._counting:
+            call.running -= 1
+            if call.waiting:
+                self._add(call)
+            elif not call.running:
+                self._active.discard(call)
+        call.finish(outcome)
+
+    def _use_one_core(self) -> None:
+        """Limit the calling thread, which must be new, to one core."""
+        with self.starting:
+            # Asking comes first: torch sets the limit of a thread at its first use, and would undo ours.
+            default = torch.get_num_threads()
+            torch.set_num_threads(1)
+            # This is now the default of new threads as well. Setting it back in a thread of its own changes no other
+            # limit. A system that starts no such thread will not start those that the default is for, either.
+            with suppress(RuntimeError):
+                restorer = threading.Thread(target=torch.set_num_threads, args=(default,), daemon=True)
+                restorer.start()
+                restorer.join()
+
+
+_workers = _Workers()
+
+
+def _forget_workers() -> None:
+    """Begin anew in a forked process, in which only the forking thread goes on."""
+    global _workers
+    _workers = _Workers()
+
+
+def _release_openmp() -> Callable[[], object]:
+    """Return the function that ends the OpenMP threads of the calling thread; OpenMP starts new ones when needed.
+
+    They do not survive a fork, and libgomp, with which torch is built for Linux, would wait for them in the child for
+    ever. Other OpenMP libraries handle a fork themselves.
+    """
+    try:
+        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
+        pause = library.omp_pause_resource_all
+    except (OSError, AttributeError):
+        return lambda: None
+    return lambda: pause(_PAUSE_HARD)
+
+
+atexit.register(lambda: _workers.stop())
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_release_openmp(), after_in_child=_forget_workers)
