@@ -230,6 +230,16 @@ def test_splits_of_one_file(base, folder):
     assert "no rows of the split 'dev'" in failure(*named[:-1], "dev")
 
 
+def test_a_split_of_a_file_without_splits_is_refused(base):
+    for more in (["--split", "train"], ["--dev", "쌍.tsv", "--dev-split", "dev"], ["--set", "data.split=train"]):
+        assert "was requested, but there is no field 'split'" in failure(*base, *more)
+    Path("실행.toml").write_text('[data]\nsplit = "train"\n', encoding="utf-8")
+    assert "was requested, but there is no field 'split'" in failure(base[0], "실행.toml", *base[1:])
+    assert "data.split is 3, but must be text or 'none'" in failure(*base, "--set", "data.split=3", code=2)
+    assert not Path("runs").exists()
+    assert json.loads(sbert(*base, "--split", "none", "--json").stdout)["steps"] == 3
+
+
 def test_device(base):
     assert json.loads(sbert(*base, "--device", "cpu", "--json").stdout)["steps"] == 3
     assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b")

@@ -66,10 +66,10 @@ def _find(file: Alternatives, folder: str | None) -> Path:
     raise BadInput(f"there is {wanted} in {place}; put it there, or name its folder with data.folder")
 
 
-def _read(path: Path, part: DataPart, split: str | None, limit: int | None = None) -> Columns:
+def _read(path: Path, part: DataPart, split: str | Default | None, limit: int | None = None) -> Columns:
     return read(
         path,
-        split=Default(split) if split in ("train", "dev") else split,
+        split=split,
         columns=part.columns,
         label=part.label,
         label_map=part.label_map,

@@ -8,6 +8,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, get_args
 
+from sbert.data.readers import Default
 from sbert.errors import BadInput, BadOption, check_option, shown
 from sbert.train.config import TrainConfig
 from sbert.train.run import settings
@@ -56,9 +57,9 @@ class DataPart:
     """Files to train on, each a data set of its own; if an entry is a list, the first file in it that exists."""
     folder: str | None = None
     """Folder of relative paths; defaults to the current folder."""
-    split: str | None = "train"
-    """The rows to train on, by their value in the column ``split``; "none" for all rows. Defaults to "train" if there
-    is such a column."""
+    split: str | Default | None = Default.TRAIN
+    """The rows to train on, by their value in the column ``split``; "none" for all rows. Defaults to "train" in files
+    with that column, and to all rows in others."""
     limit: int | None = None
     """Maximum number of rows of each training file; the first ones are used."""
     columns: tuple[str, ...] | None = None
@@ -73,8 +74,8 @@ class DataPart:
     """The lowest and the highest score, which become 0 and 1."""
     dev: Alternatives | None = None
     """File to evaluate on: pairs with scores or triplets, for a cross-encoder also pairs with classes."""
-    dev_split: str | None = "dev"
-    """The rows of ``dev`` to evaluate on; defaults to "dev" if there is a column ``split``."""
+    dev_split: str | Default | None = Default.DEV
+    """The rows of ``dev`` to evaluate on; defaults to "dev" if the file has a column ``split``."""
 
     def __post_init__(self) -> None:
         """Check that there is a training file."""

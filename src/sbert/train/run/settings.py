@@ -6,6 +6,7 @@ import sys
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
+from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -136,7 +137,8 @@ def _fit_dict(kind: Any, value: object) -> Any:
 def _words(kind: Any) -> str:
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(map(_words, parts)))
+        kinds = [part for part in parts if not (isinstance(part, type) and issubclass(part, Enum))]  # defaults only
+        return " or ".join(dict.fromkeys(map(_words, kinds)))
     if origin is Literal:
         return f"one of {', '.join(map(repr, parts))}"
     if origin is tuple and parts[-1] is Ellipsis:
