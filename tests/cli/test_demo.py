@@ -107,7 +107,7 @@ def test_the_terminal_shows_it_all_and_claims_nothing_of_other_models(
     read(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("name", "code"), [("missing/page.html", 1), ("page.txt", 2), (".", 2)])
+@pytest.mark.parametrize(("name", "code"), [("missing/page.html", 1), ("page.txt", 2), (".", 2), ("-", 2)])
 def test_a_page_that_cannot_be_written_is_an_error_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
 ):

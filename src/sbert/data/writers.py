@@ -32,15 +32,18 @@ WriteVectors = Callable[[Sequence[Record], "Array"], None]
 _NOT_IN_TSV = frozenset("\t\r\n")
 
 
-def check_output(path: Path, suffixes: Collection[str], source: str | None = None) -> None:
+def check_output(
+    path: Path, suffixes: Collection[str], source: str | None = None, *, standard_output: bool = False
+) -> None:
     """Raise an error, before any work, unless a file can be written at ``path``.
 
     Args:
-        path: The output; "-" for standard output is always accepted.
+        path: The output.
         suffixes: The suffixes that it may have.
         source: The input, which the output must not replace.
+        standard_output: Whether "-" is accepted and means standard output.
     """
-    if path == STANDARD_OUTPUT:
+    if standard_output and path == STANDARD_OUTPUT:
         return
     if path.suffix.lower() not in suffixes:
         raise WrongUsage(f"the output {str(path)!r} must end in {', '.join(suffixes)}, but ends in {path.suffix!r}")

@@ -80,7 +80,7 @@ def _check(out: Path, source: str, options: EncodeOptions, calibrate: bool) -> N
     check_value("--on-truncate", options["on_truncate"], get_args(OnTruncate))
     if calibrate and options["precision"] not in _CALIBRATED:
         raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {options['precision']}; leave it out")
-    check_output(out, VECTOR_SUFFIXES, source)
+    check_output(out, VECTOR_SUFFIXES, source, standard_output=True)
 
 
 def _check_fields(out: Path, rows: Rows) -> None:

@@ -57,7 +57,7 @@ def predict(
     """
     check_value("--as", as_, get_args(Output))
     check_value("--on-truncate", on_truncate, get_args(OnTruncateWhole))
-    check_output(out, TABLE_SUFFIXES, source)
+    check_output(out, TABLE_SUFFIXES, source, standard_output=True)
     rows = scan(source, names(columns), kind)
     _check_pairs(rows)
     check_fields(out, rows)
