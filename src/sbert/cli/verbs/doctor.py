@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import torch
 import typer
 from rich.text import Text
 
+from sbert import hub
 from sbert.cli import show
 from sbert.cli.demo.results import read_sentences
 from sbert.cli.options import Json, ModelArgument
 from sbert.disk import machine
 from sbert.errors import SbertError, counted
-
-if TYPE_CHECKING:
-    from sbert.models.bi import BiEncoder
-    from sbert.models.cross import CrossEncoder
-    from sbert.models.load import Model
+from sbert.evaluate.performance import speed, stability
+from sbert.models.bi import BiEncoder
+from sbert.models.cross import CrossEncoder
+from sbert.models.load import Model, load
+from sbert.models.poly import PolyEncoder
+from sbert.models.vectors import VectorModel
+from sbert.models.words import WordEncoder
 
 _STABLE_TEXTS = 40
 
@@ -59,12 +63,6 @@ def _examine(name: str | None) -> Iterator[Finding]:
     versions = machine.versions()
     yield Finding("software", True, ", ".join(f"{name} {number}" for name, number in versions.items()), versions)
     yield _machine()
-    from sbert import hub
-    from sbert.models.bi import BiEncoder
-    from sbert.models.load import load
-    from sbert.models.poly import PolyEncoder
-    from sbert.models.words import WordEncoder
-
     try:
         folder = hub.resolve(name)
         model = load(folder)
@@ -85,8 +83,6 @@ def _examine(name: str | None) -> Iterator[Finding]:
 
 
 def _machine() -> Finding:
-    import torch
-
     accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     values = {
         "cpu": machine.cpu_name(),
@@ -118,8 +114,6 @@ def _reference(encoder: BiEncoder) -> Finding:
 
 
 def _stability(model: Model, texts: list[str]) -> Finding:
-    from sbert.evaluate.performance import stability
-
     sample = texts[:: len(texts) // (_STABLE_TEXTS - 3)][: _STABLE_TEXTS - 3]
     sample += ["", "네.", " ".join(texts[::50])]  # no word, one word, and many words
     items, company = _items(model, sample), _items(model, texts[1::20])
@@ -136,14 +130,10 @@ def _stability(model: Model, texts: list[str]) -> Finding:
 
 def _items(model: Model, texts: list[str]) -> list[Any]:
     """Return what the model reads: the texts, or pairs of each text and the next one."""
-    from sbert.models.vectors import VectorModel
-
     return texts if isinstance(model, VectorModel) else list(zip(texts, texts[1:] + texts[:1], strict=True))
 
 
 def _speed(model: BiEncoder | CrossEncoder, texts: list[str]) -> Finding:
-    from sbert.evaluate.performance import speed
-
     try:
         measured = speed(model, _items(model, texts[::8]))
     except SbertError:  # which the check of stability has reported

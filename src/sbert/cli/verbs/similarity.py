@@ -1,4 +1,4 @@
-"""``sbert similarity``: how near two texts are, or every text of a file to every other."""
+"""``sbert similarity``: compares two texts, or every text of a file with every other."""
 
 from __future__ import annotations
 
@@ -26,25 +26,22 @@ _PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def similarity(
-    first: Annotated[str, typer.Argument(metavar="A", help="A text; or alone, a file of texts (- is stdin).")],
-    second: Annotated[str | None, typer.Argument(metavar="B", help="Another text.")] = None,
+    first: Annotated[str, typer.Argument(metavar="A", help="A text; without B, a file of texts (- for stdin).")],
+    second: Annotated[str | None, typer.Argument(metavar="B", help="The text to compare A with.")] = None,
     measure: Annotated[
-        str | None, typer.Option(help="cosine, dot, euclidean or manhattan; the model's own unless named.")
+        str | None, typer.Option(help="cosine, dot, euclidean or manhattan. Defaults to the model's measure.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="FILE as a heat map: .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a heat map of the file to a .png, .svg or .pdf.")] = None,
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
     json: Json = False,
 ) -> None:
-    """Compare two texts, or all texts of a file with each other. Distances come out negative: higher is nearer."""
-    _check(first, measure, plot)
-    _check_texts(first, second, kind, plot)
+    """Compare two texts, or all texts of a file with each other. Distances are negated: a higher score is nearer."""
+    _check(first, second, measure, plot, kind)
     texts = [row.texts[0] for row in read_texts(first, column, kind)] if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
-        raise BadInput(
-            f"{first} holds {len(texts):,} texts, but a matrix is for at most {_MOST_TEXTS:,}; see: sbert pairs"
-        )
+        raise BadInput(f"{first} has {len(texts):,} texts, but a matrix takes {_MOST_TEXTS:,}; use: sbert pairs")
 
     from sbert.models.bi import BiEncoder
 
@@ -69,29 +66,27 @@ def similarity(
         _print_matrix(texts, scores)
 
 
-def _is_text(argument: str) -> bool:
-    """Neither a file nor called like one; a text may be too long for a path, which ``os.path.exists`` survives."""
-    called_like_one = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
-    return argument != "-" and not called_like_one and not os.path.exists(argument)
-
-
-def _check(first: str, measure: str | None, plot: Path | None) -> None:
+def _check(first: str, second: str | None, measure: str | None, plot: Path | None, kind: str | None) -> None:
+    """Refuse wrong options before any work."""
     from sbert.types import Similarity
 
     if measure is not None:
         check_value("--measure", measure, get_args(Similarity))
     if plot is not None:
         check_output(plot, _PLOT_SUFFIXES, first)
-
-
-def _check_texts(first: str, second: str | None, kind: str | None, plot: Path | None) -> None:
     if second is None and kind is None and _is_text(first):
         raise BadInput(
-            f"got {display.shorten(first, _SHOWN)!r} alone, which is no file, but need two to compare, or a file of "
-            "texts; give a second text, or name a file"
+            f"got {display.shorten(first, _SHOWN)!r} alone, which is not a file, but two texts or a file of texts are "
+            "needed; give a second text, or name a file"
         )
     if plot is not None and second is not None:
         raise WrongUsage("--plot draws the texts of a file, but two texts were given; write them to a file")
+
+
+def _is_text(argument: str) -> bool:
+    """Whether an argument is neither a file nor has the suffix of one. It may be too long for a path."""
+    named_like_file = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
+    return argument != "-" and not named_like_file and not os.path.exists(argument)
 
 
 def _print_matrix(texts: list[str], scores: FloatArray) -> None:
