@@ -49,7 +49,7 @@ def test_bars_of_scores_stand_on_an_axis_from_0_to_100():
 
 
 def test_bars_of_differences_stand_on_a_line_of_zero():
-    svg = charts.bars("A minus B", [Bar("x", -1.5, -2.0, -1.0), Bar("y", 0.75)], difference=True)
+    svg = charts.bars("A minus B", [Bar("x", -1.5, -2.0, -1.0), Bar("y", 0.75)], signs=True)
     assert ticks(svg) == ["-2.0", "-1.5", "-1.0", "-0.5", "0.0", "0.5", "1.0"]
     assert svg.count('class="zero"') == 1
     zero = float(re.search(r'class="zero" d="M([\d.]+) ', svg)[1])

@@ -15,12 +15,11 @@ from markupsafe import Markup
 from sbert.pages.records import Bar, Points
 from sbert.pages.render import render
 
-_WIDTH, _ROW = 420, 38
-_VALUE_WIDTH = 62  # of the column of numbers to the right of the bars
-_TOP, _LEFT = 8, 44
+_WIDTH, _TOP, _LEFT = 420, 8, 44
+_ROW, _NUMBERS_WIDTH = 38, 62  # of a bar chart, whose values stand to the right of the bars
 _CELL, _LABEL_WIDTH = 50, 150  # of a heat map
-_MOST_POINTS = 800
-"""Number of points of a line. More would make the page large without being visible."""
+_MAP_WIDTH, _MAP_MARGIN = 1000, 20
+_MOST_POINTS = 800  # of a line; more would not be visible
 
 
 class Axis(NamedTuple):
@@ -64,77 +63,53 @@ class Axis(NamedTuple):
 
 
 def bars(
-    name: str, rows: Iterable[Bar], ends: Sequence[float] = (0.0,), other: str = "", difference: bool = False
+    name: str, rows: Iterable[Bar], ends: Sequence[float] = (0.0,), other: str = "", signs: bool = False
 ) -> Markup:
     """Draw horizontal bars that start at zero, with a whisker for each interval.
 
     Args:
         name: The caption.
-        rows: The bars. One whose value is not a number is left out.
+        rows: The bars. A bar whose value is not a number is left out.
         ends: Values that the axis covers in any case: (0, 100) for scores.
         other: What the diamonds are.
-        difference: Whether the values are differences and are shown with a sign.
+        signs: Whether positive values are written with a sign, as differences are.
     """
     rows = [row for row in rows if not math.isnan(row.value)]
     values = [value for row in rows for value in row[1:] if isinstance(value, (int, float))]
+    axis = Axis.over([0.0, *ends, *values], 4, _WIDTH - _NUMBERS_WIDTH)
+    height = len(rows) * _ROW + 20
     return render(
-        "charts/bars.svg",
-        name=name,
-        width=_WIDTH,
-        height=len(rows) * _ROW + 20,
-        axis=Axis.over([0.0, *ends, *values], 4, _WIDTH - _VALUE_WIDTH),
-        rows=rows,
-        row_height=_ROW,
-        other=other,
-        is_difference=difference,
+        "charts/bars.svg", name=name, height=height, row=_ROW, axis=axis, bars=rows, other=other, signs=signs
     )
 
 
-def scatter(name: str, points: Points, across: str = "gold", up: str = "model") -> Markup:
+def scatter(name: str, points: Points) -> Markup:
     """Draw (gold, predicted) points."""
     x, y = _axes(points, height=260)
-    return render(
-        "charts/scatter.svg", name=name, width=_WIDTH, height=260, x=x, y=y, points=points, across=across, up=up
-    )
+    return render("charts/scatter.svg", name=name, height=260, x=x, y=y, points=points)
 
 
 def histogram(name: str, counts: Sequence[int], low: float, high: float) -> Markup:
     """Draw the counts of bins of equal width between two values."""
     edges = [low + (high - low) * place / len(counts) for place in range(len(counts) + 1)]
-    x, y = _axes([(low, 0), (high, max(counts))], height=180)
     bins = list(zip(edges, edges[1:], counts, strict=False))
-    return render("charts/histogram.svg", name=name, width=_WIDTH, height=180, x=x, y=y, bins=bins)
+    x, y = _axes([(low, 0), (high, max(counts))], height=180)
+    return render("charts/histogram.svg", name=name, height=180, x=x, y=y, bins=bins)
 
 
-def line(name: str, points: Points, smooth: Points = (), across: str = "step") -> Markup:
-    """Draw a curve, faint where a smoothed one is given to lie over it; else with a mark on every point."""
+def line(name: str, points: Points, smooth: Points = ()) -> Markup:
+    """Draw values by step: faint below a smoothed curve if there is one, else with a mark on every value."""
     x, y = _axes([*points, *smooth], height=220)
     lines = [("faint" if smooth else "curve", _thinned(points)), ("curve", _thinned(smooth))]
     marks = [] if smooth else _thinned(points)
-    return render(
-        "charts/line.svg", name=name, width=_WIDTH, height=220, x=x, y=y, lines=lines, marks=marks, across=across
-    )
+    return render("charts/line.svg", name=name, height=220, x=x, y=y, lines=lines, marks=marks)
 
 
 def heat_map(name: str, labels: Sequence[str], values: Sequence[Sequence[float]], full: float) -> Markup:
     """Draw a square matrix of values; ``full`` is the value from which the colour is at its strongest."""
     side = _LABEL_WIDTH + _CELL * len(labels)
-    places = [_LABEL_WIDTH + _CELL * place for place in range(len(labels))]
-    shades = [[min(max(value / full, 0.0), 1.0) for value in row] for row in values]
-    return render(
-        "charts/heat.svg",
-        kind="heat",
-        name=name,
-        width=side,
-        height=side,
-        labels=list(zip(places, labels, strict=True)),
-        rows=[
-            (place, label, list(zip(places, labels, row, shade, strict=True)))
-            for place, label, row, shade in zip(places, labels, values, shades, strict=True)
-        ],
-        margin=_LABEL_WIDTH,
-        cell=_CELL,
-    )
+    sizes = {"width": side, "height": side, "margin": _LABEL_WIDTH, "cell": _CELL}
+    return render("charts/heat.svg", name=name, labels=labels, values=values, full=full, kind="heat", **sizes)
 
 
 def point_map(name: str, points: Points, titles: Sequence[str], groups: Sequence[int], names: Sequence[str]) -> Markup:
@@ -148,14 +123,15 @@ def point_map(name: str, points: Points, titles: Sequence[str], groups: Sequence
         names: The name of each group, written at the group's median.
     """
     xs, ys = zip(*points, strict=True)
-    width, margin = 1000, 20
-    scale = (width - 2 * margin) / ((max(xs) - min(xs)) or 1.0)
-    spots = [(round((x - min(xs)) * scale) + margin, round((y - min(ys)) * scale) + margin) for x, y in points]
-    height = max(y for _, y in spots) + margin
+    scale = (_MAP_WIDTH - 2 * _MAP_MARGIN) / ((max(xs) - min(xs)) or 1.0)
+    spots = [
+        (round((x - min(xs)) * scale) + _MAP_MARGIN, round((y - min(ys)) * scale) + _MAP_MARGIN) for x, y in points
+    ]
+    height = max(y for _, y in spots) + _MAP_MARGIN
     members = [[spot for spot, group in zip(spots, groups, strict=True) if group == one] for one in range(len(names))]
     labels = [(*_label_place(own, title), title) for own, title in zip(members, names, strict=True)]
     dots = list(zip(spots, groups, titles, strict=True))
-    return render("charts/map.svg", kind="map", name=name, width=width, height=height, dots=dots, labels=labels)
+    return render("charts/map.svg", name=name, width=_MAP_WIDTH, height=height, kind="map", dots=dots, labels=labels)
 
 
 def _label_place(spots: Sequence[tuple[int, int]], label: str) -> tuple[int, int]:

@@ -45,7 +45,7 @@ class Suite(NamedTuple):
 
     name: str
     average: str
-    """The mean score and the number of tasks in it, such as "71.50 of 3 of 5 tasks"."""
+    """The mean score and the number of tasks in it, such as "71.50 over 3 of 5 tasks"."""
     bars: Sequence[Bar]
     table: Table
     plots: Sequence[Plot]

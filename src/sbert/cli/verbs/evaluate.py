@@ -160,7 +160,7 @@ def _suite(report: Report, intervals: Intervals) -> Suite:
     plots = [Plot(f"{score.task}: gold labels and model", score.points()) for score in report.scores]
     return Suite(
         name=report.suite,
-        average=f"{display.number(report.average)} of {report.averaged}",
+        average=f"{display.number(report.average)} over {report.averaged}",
         bars=[Bar(f"{score.task}, {score.name}", score.value, *(intervals[score] or ())) for score in report.scores],
         table=Table(["task", "score", "95 %", "items", "measure"], _rows(report, intervals), "lrrrl"),
         plots=[plot for plot in plots if plot.points],
