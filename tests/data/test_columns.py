@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 
@@ -56,6 +57,80 @@ def test_dataset_and_mapping_give_the_same():
     assert Columns.of(source, label_kind="none").labels is None
 
 
+class ClassLabel:
+    """A feature of datasets.Dataset whose values are ids of named classes."""
+
+    def __init__(self, names):
+        self.names = names
+
+
+class LabelledDataset(Dataset):
+    """A datasets.Dataset whose features say what its columns are."""
+
+    def __init__(self, columns, names):
+        super().__init__(columns)
+        self.features = {name: object() for name in columns} | {"label": ClassLabel(names)}
+
+
+def check_class_labels(make):
+    """Ids and names are kept, whichever of them occur and however many texts stand beside them."""
+    names = ["World", "Sports", "Business"]
+    for texts in (ONE, TWO):
+        for ids in ([1, 2, 1], [0, 1, 0]):
+            columns = Columns.of(make({**texts, "label": ids}, names))
+            assert (columns.labels.tolist(), columns.label_names, columns.label_kind) == (ids, tuple(names), "class")
+    assert Columns.of(make({**TWO, "label": [0, 1, 0]}, names), label_kind="binary").label_kind == "binary"
+    assert Columns.of(make({**TWO, "label": [0, 1, 0]}, names), label_names=["가", "나"]).label_names == ("가", "나")
+    with pytest.raises(BadInput, match="row 1: the class is -1"):
+        Columns.of(make({**ONE, "label": [0, -1, 1]}, names))
+
+
+def test_class_labels_of_a_dataset_keep_their_ids_and_names():
+    check_class_labels(LabelledDataset)
+
+
+def test_class_labels_of_the_real_library():
+    datasets = pytest.importorskip("datasets")
+
+    def make(columns, names):
+        features = {name: datasets.Value("string") for name in columns} | {"label": datasets.ClassLabel(names=names)}
+        return datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+
+    check_class_labels(make)
+
+
+class Frame:
+    """As much of a data frame as is asked for."""
+
+    def __init__(self, columns):
+        self.data = {name: np.array(values) for name, values in columns.items()}
+        self.columns = list(columns)
+
+    def __getitem__(self, name):
+        return self.data[name]
+
+
+@pytest.mark.parametrize("make", [Frame, pa.table])
+def test_data_frames_and_tables(make):
+    columns = Columns.of(make({**TWO, "score": [0.5, 1.0, 0.25]}))
+    assert columns.texts == TWO
+    assert (columns.labels.tolist(), columns.label_kind) == ([0.5, 1.0, 0.25], "score")
+
+
+def test_pandas():
+    frame = pytest.importorskip("pandas").DataFrame({**TWO, "label": ["a", "b", "a"]})
+    columns = Columns.of(frame)
+    assert (columns.texts, columns.labels.tolist(), columns.label_names) == (TWO, [0, 1, 0], ("a", "b"))
+
+
+def test_overlap_counts_rows_with_the_same_texts():
+    dev = Columns.of({"a": ["비", "눈", "비", "해"], "b": ["1", "2", "1", "4"]})
+    train = [Columns.of({"x": ["비", "해"], "y": ["1", "5"]}), Columns.of({"x": ["눈"], "y": ["2"]})]
+    assert dev.overlap(*train) == 3
+    assert dev.overlap(train[0]) == 2
+    assert dev.overlap() == dev.overlap(Columns.of({"a": ["비", "눈"]})) == 0
+
+
 def test_names_of_classes():
     names = ["entailment", "neutral", "contradiction"]
     by_id = Columns.of(TWO, [0, 2, 0], label_names=names)
@@ -104,6 +179,9 @@ def test_fingerprint_is_stable_and_sees_everything():
         ({"a": ["하나"], "b": []}, {}, r"different lengths, \{'a': 1, 'b': 0\}"),
         (ONE, {"labels": [0.5]}, "different lengths"),
         (ONE, {"labels": []}, "has no labels"),
+        (["하나"], {}, "got a list, but columns of texts are needed: a dictionary of lists"),
+        ({"train": Dataset(ONE)}, {}, "got a dict, but .*choose one of a DatasetDict"),
+        (Columns(ONE), {}, "got a Columns, but columns of texts are needed"),
         ({"id": [1]}, {}, "column 'id', row 0: int, but must be text"),
         (ONE, {"labels": [0, -1, 1]}, "row 1: the class is -1, but ids start at 0"),
         (

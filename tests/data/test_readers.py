@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sbert.data.readers import read
+from sbert.data.readers import Default, read
 from sbert.errors import BadInput, BadOption, SbertError
 
 PREMISES = ["한 남자가 기타를 친다.", 'She said "yes" and left', "비가 온다, 많이."]
@@ -239,6 +239,20 @@ def test_binary_by_a_map(write):
         read(path, label_map=binary | {"neutral": 2}, label_kind="binary")
 
 
+@pytest.mark.parametrize("label_map", [{"0": 0, "1": 1}, {0: 0, 1: 1}, {"0": 1, "1": 0}])
+def test_a_map_keeps_binary_labels_binary(write, label_map):
+    path = write("a.tsv", tsv("text text2 label", [("가", "나", "1"), ("다", "라", "0")]))
+    columns = read(path, label_map=label_map)
+    expected = [int(label_map.get("1", label_map.get(1))), int(label_map.get("0", label_map.get(0)))]
+    assert (columns.label_kind, columns.labels.tolist()) == ("binary", expected)
+
+
+def test_a_map_with_integer_keys(write):
+    path = write("a.jsonl", "".join(f'{{"text": "가", "label": {number}}}\n' for number in (2, 0, 1)))
+    columns = read(path, label_map={0: "low", 1: "middle", 2: "top"})
+    assert [columns.label_names[number] for number in columns.labels] == ["top", "low", "middle"]
+
+
 @pytest.mark.parametrize("label_map", [{}, {"entailment": 1}, {"entailment": 0, "neutral": "no"}])
 def test_label_maps_that_number_no_classes(write, label_map):
     with pytest.raises(BadInput, match="names, or the ids 0, 1, 2"):
@@ -255,6 +269,14 @@ SPLITS = ["train", "train_subset", "dev", "dev_matched", "validation", "valid", 
 def test_splits(write, split, taken):
     path = write("a.tsv", tsv("split text", [(name, f"글 {row}") for row, name in enumerate(SPLITS)]))
     assert read(path, split=split).texts["text"] == [f"글 {row}" for row in taken]
+
+
+def test_a_split_that_is_named_needs_a_column(write):
+    path = write("a.tsv", tsv("text", [("가",), ("나",)]))
+    for split in ("train", "dev", "test"):
+        with pytest.raises(BadInput, match=f"a.tsv, line 2: the split '{split}' was requested, but there is no field"):
+            read(path, split=split)
+    assert len(read(path)) == len(read(path, split=None)) == len(read(path, split=Default.DEV)) == 2
 
 
 def test_limit_counts_the_rows_taken(write):

@@ -1,4 +1,4 @@
-"""Holds rows to train on as columns of texts and one column of labels. Knows lists and arrays only: no files."""
+"""Holds rows to train on as columns of texts and one column of labels. Knows lists and arrays, but no files."""
 
 from __future__ import annotations
 
@@ -10,28 +10,39 @@ from typing import Any, Protocol, get_args
 import numpy as np
 
 from sbert.data.labels import infer, labels
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_option, shown
 from sbert.types import Array, IntArray, LabelKind
 
 _USUAL_LABELS = ("label", "labels", "score", "scores")
 _CHUNK = 65536
-"""Texts that are hashed at once."""
+"""Number of texts that are hashed at once."""
 
 
 class Dataset(Protocol):
-    """What is needed of a Hugging Face ``datasets.Dataset``."""
+    """The part of a Hugging Face ``datasets.Dataset`` that is used here."""
 
     @property
     def column_names(self) -> list[str]:
-        """In their order."""
+        """The names of the columns, in order."""
 
     def __getitem__(self, name: str, /) -> Iterable[Any]:
-        """One column."""
+        """Return one column."""
+
+
+class DataFrame(Protocol):
+    """The part of a data frame, such as that of pandas or polars, that is used here."""
+
+    @property
+    def columns(self) -> Iterable[Any]:
+        """The names of the columns, in order."""
+
+    def __getitem__(self, name: str, /) -> Iterable[Any]:
+        """Return one column."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """N rows: one or more texts each, in the order in which the loss sees them, and perhaps a label.
+    """N rows: one or more texts each, in the order in which the loss sees them, and optionally a label.
 
     >>> columns = Columns.of({"sentence1": ["비가 온다", "A cat"], "sentence2": ["비가 내린다", "A dog"]}, [0.9, 0.3])
     >>> len(columns), columns.label_kind, list(columns.texts)
@@ -39,16 +50,16 @@ class Columns:
     """
 
     texts: dict[str, list[str]]
-    """By name, all of the same length."""
+    """The texts of each column, all of the same length."""
     labels: Array | None = None
-    """(N,) int64 classes or 0 and 1, (N,) float32 scores, (N, k) float32 scores or vectors of a teacher."""
+    """(N,) int64 classes or 0 and 1, (N,) float32 scores, or (N, k) float32 scores or vectors of a teacher."""
     label_kind: LabelKind = "none"
     label_names: tuple[str, ...] = ()
-    """The classes by their id; empty for every other kind."""
+    """The name of each class, by its id; empty for every other kind of label."""
     skipped: int = 0
-    """How many rows were left out because they have no gold label."""
+    """The number of rows that were left out because they have no gold label."""
     name: str = "the data"
-    """For messages."""
+    """What messages call the data."""
 
     def __post_init__(self) -> None:
         check_option("label_kind", self.label_kind, get_args(LabelKind))
@@ -58,9 +69,8 @@ class Columns:
         if self.labels is not None:
             lengths["(labels)"] = len(self.labels)
         if len(set(lengths.values())) > 1:
-            raise BadInput(
-                f"{self.name} has columns of different lengths, {lengths}, but every row needs every column"
-            )
+            unequal = f"columns of different lengths, {shown(lengths, 300)}"
+            raise BadInput(f"{self.name} has {unequal}, but every row needs every column")
         self._check_labels()
 
     def _check_labels(self) -> None:
@@ -82,47 +92,65 @@ class Columns:
     @classmethod
     def of(
         cls,
-        columns: Mapping[str, Sequence[str]] | Dataset,
+        columns: Mapping[str, Sequence[str]] | Dataset | DataFrame,
         labels: Iterable[Any] | None = None,
         *,
         label_kind: LabelKind | None = None,
         label_names: Sequence[str] = (),
         name: str = "the data",
     ) -> Columns:
-        """Columns from lists, or from a ``datasets.Dataset``.
+        """Build columns from lists, a ``datasets.Dataset`` or a data frame.
 
         Args:
-            columns: the texts; without ``labels``, a column called label, labels, score or scores holds those.
-            labels: names or ids of classes, 0 and 1, scores (taken as they are), or (N, k) numbers of a teacher.
-            label_kind: what they are; without it floats are scores, 0 and 1 beside two texts binary, else classes.
-            label_names: the classes by their id; without it names are sorted, and numbers name themselves.
-            name: what to call it in messages.
+            columns: The texts. Without ``labels``, a column called label, labels, score or scores holds the labels.
+            labels: Names or ids of classes, 0 and 1, scores (which are not rescaled), or (N, k) numbers of a teacher.
+            label_kind: What the labels are. By default, floats are scores, 0 and 1 beside two texts are binary, and
+                all others, and all labels with ``label_names``, are classes.
+            label_names: The name of each class, by its id. Defaults to the names of a ``ClassLabel`` column;
+                otherwise class names are sorted, and numbers are their own names.
+            name: What messages call the data.
         """
-        names = list(columns) if isinstance(columns, Mapping) else list(columns.column_names)
-        found = {column: list(columns[column]) for column in names}
+        found = {column: _values(columns[column]) for column in _column_names(columns)}
         usual = next((column for column in _USUAL_LABELS if column in found), None)
-        raw = found.pop(usual) if labels is None and usual is not None else labels
+        if labels is None and usual is not None:
+            labels = found.pop(usual)
+            label_names = label_names or _class_names(columns, usual)
+        if label_names and label_kind is None:
+            label_kind = "class"
         for column, texts in found.items():
-            _check_texts(texts, f"{name}, column {column!r}")
-        bare = cls(found, name=name)
-        return bare if raw is None or label_kind == "none" else _labelled(bare, raw, label_kind, label_names)
+            _check_texts(texts, f"{name}, column {shown(column)}")
+        unlabelled = cls(found, name=name)
+        if labels is None or label_kind == "none":
+            return unlabelled
+        return _labelled(unlabelled, _values(labels), label_kind, label_names)
 
     def __len__(self) -> int:
         return len(next(iter(self.texts.values())))
 
     def head(self, limit: int) -> Columns:
-        """The first ``limit`` rows, or all where there are fewer."""
+        """Return the first ``limit`` rows, or all if there are fewer."""
         return self.take(np.arange(min(limit, len(self))))
 
     def take(self, rows: IntArray) -> Columns:
-        """These rows, in this order."""
+        """Return the rows with these numbers, in this order."""
         numbers = rows.tolist()
         texts = {name: [column[row] for row in numbers] for name, column in self.texts.items()}
         return replace(self, texts=texts, labels=None if self.labels is None else self.labels[rows])
 
+    def overlap(self, *others: Columns) -> int:
+        """Return how many rows have the same texts as a row of ``others``.
+
+        >>> dev, train = Columns.of({"a": ["비", "눈", "비"]}), Columns.of({"b": ["해", "비"]})
+        >>> dev.overlap(train)
+        2
+        """
+        own = set(zip(*self.texts.values(), strict=True))
+        shared = {row for other in others for row in zip(*other.texts.values(), strict=True) if row in own}
+        return sum(row in shared for row in zip(*self.texts.values(), strict=True))
+
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of all texts and labels, computed at every call: the same on every machine."""
+        """The SHA-256 of all texts and labels, computed at every call and the same on every machine."""
         digest = hashlib.sha256()
         for name, texts in self.texts.items():
             _add(digest, [name])
@@ -135,10 +163,36 @@ class Columns:
 
 
 def _add(digest: hashlib._Hash, texts: list[str]) -> None:
-    """Lengths first, so that no two lists of texts are the same bytes."""
+    """Add texts after their lengths, so that different lists never give the same bytes."""
     parts = [text.encode("utf-8", "surrogatepass") for text in texts]
     digest.update(np.array([len(parts), *map(len, parts)], "<i8").tobytes())
     digest.update(b"".join(parts))
+
+
+def _column_names(columns: object) -> list[Any]:
+    if isinstance(columns, Mapping) and not any(hasattr(value, "column_names") for value in columns.values()):
+        return list(columns)
+    names = getattr(columns, "column_names", getattr(columns, "columns", None))
+    if names is None or isinstance(names, Mapping) or isinstance(columns, Columns):
+        raise BadInput(
+            f"got a {type(columns).__name__}, but columns of texts are needed: a dictionary of lists, a "
+            "datasets.Dataset (choose one of a DatasetDict) or a data frame"
+        )
+    return list(names)
+
+
+def _values(column: Iterable[Any]) -> list[Any]:
+    """Return a column as plain Python values, whichever library holds it."""
+    for method in ("to_pylist", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return [value.tolist() if hasattr(value, "tolist") else value for value in column]
+
+
+def _class_names(columns: object, label: str) -> Sequence[str]:
+    """Return the class names of a ``ClassLabel`` column of a Dataset, or nothing."""
+    features = getattr(columns, "features", None)
+    return getattr(features[label], "names", None) or () if isinstance(features, Mapping) else ()
 
 
 def _check_texts(texts: list[Any], where: str) -> None:
@@ -148,18 +202,18 @@ def _check_texts(texts: list[Any], where: str) -> None:
             raise BadInput(f"{where}, row {row}: {kind}, but must be text; leave the column out or convert it")
 
 
-def _labelled(columns: Columns, given: Iterable[Any], kind: LabelKind | None, names: Sequence[str]) -> Columns:
+def _labelled(columns: Columns, given: list[Any], kind: LabelKind | None, names: Sequence[str]) -> Columns:
     def where(row: int) -> str:
         return f"{columns.name}, row {row}"
 
-    raw = [value.tolist() if hasattr(value, "tolist") else value for value in given]  # numpy's and torch's numbers too
-    if not raw:
-        raise BadInput(f"{columns.name} has no labels, but one a row is needed")
-    kind = infer(raw, len(columns.texts), where) if kind is None else kind
-    ids = kind == "class" and all(isinstance(value, int) for value in raw)
-    if ids and min(raw) < 0:
-        raise BadInput(f"{where(raw.index(min(raw)))}: the class is {min(raw)}, but ids start at 0; leave the row out")
+    if not given:
+        raise BadInput(f"{columns.name} has no labels, but every row needs one")
+    kind = infer(given, len(columns.texts), where) if kind is None else kind
+    ids = kind == "class" and all(isinstance(value, int) for value in given)
+    if ids and min(given) < 0:
+        row = given.index(min(given))
+        raise BadInput(f"{where(row)}: the class is {given[row]}, but ids start at 0; leave the row out")
     named = tuple(names) if kind == "class" else ()
     label_map = {str(number) if ids else name: number for number, name in enumerate(named)} or None
-    made = labels(raw, where, kind, label_map)
+    made = labels(given, where, kind, label_map)
     return replace(columns, labels=made.values, label_kind=kind, label_names=named or made.names)

@@ -155,13 +155,10 @@ def _evaluator(
 
 
 def _warn_of_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
-    rows = list(zip(*dev.texts.values(), strict=True))
-    wanted = set(rows)
-    found = {row for columns in datasets for row in zip(*columns.texts.values(), strict=True) if row in wanted}
-    if found:
+    if shared := dev.overlap(*datasets):
         logger.warning(
             "%s of the %s of %s are also training rows, so the scores are too high; use another file or split",
-            *(f"{sum(row in found for row in rows):,}", counted(len(rows), "row"), dev.name),
+            *(f"{shared:,}", counted(len(dev), "row"), dev.name),
         )
 
 
