@@ -22,15 +22,15 @@ PAIRS = [
 INTERRUPTED = """
 import os, signal, sys
 from sbert.cli.main import main
-from sbert.paper.ledger import Cells
+from sbert.paper.ledger import CellLedger
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with SIGINT ignored
-plain, kept = Cells.add, []
+plain, kept = CellLedger.add, []
 def add(self, key, cells):
     plain(self, key, cells)
     kept.append(key)
     if len(kept) == 2:
         os.kill(os.getpid(), signal.SIGINT)
-Cells.add = add
+CellLedger.add = add
 main()
 """
 
@@ -89,7 +89,7 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
         (["table9"], "TABLE is 'table9'", 2),
         (["--budget", "honst"], "did you mean 'honest'?", 2),
         (["--data", "없는 폴더"], "'없는 폴더'", 1),
-        ([], "say --data DIR, or set SBERT_DATA", 1),
+        ([], "give --data DIR, or set SBERT_DATA", 1),
     ],
 )
 def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said, code):

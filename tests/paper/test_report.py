@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from sbert.paper.ledger import Cell
-from sbert.paper.report import as_csv, as_markdown, as_page, summary, tables, what_differs
+from sbert.paper.report import as_csv, as_markdown, as_page, notes, summary, tables
 
 
 def cell(row: str, column: str, value: float, **fields) -> Cell:
@@ -43,20 +43,20 @@ def test_markdown_has_ours_the_papers_and_the_difference():
 
 def test_each_difference_is_said_once_with_its_places():
     first, second = tables(CELLS)
-    assert what_differs(first) == ["Avg. <GloVe>: glove.6B", "STS12: 500 of 3108 pairs"]
-    assert what_differs(second) == []
+    assert notes(first) == ["Avg. <GloVe>: glove.6B", "STS12: 500 of 3108 pairs"]
+    assert notes(second) == []
     alike, odd = [cell("a", "x", 1.0, note="n"), cell("b", "x", 1.0, note="n")], cell("b", "y", 1.0, note="o")
-    assert what_differs(tables(alike)[0]) == ["everywhere: n"]
-    assert what_differs(tables([*alike, cell("a", "y", 1.0), odd])[0]) == ["x: n", "b on y: o"]
+    assert notes(tables(alike)[0]) == ["everywhere: n"]
+    assert notes(tables([*alike, cell("a", "y", 1.0), odd])[0]) == ["x: n", "b on y: o"]
 
 
 def test_the_sentence_counts():
     first, second = tables(CELLS)
-    assert summary(first).startswith("2 of 3 numbers stand beside one of the paper's, 1 of them above it")
+    assert summary(first).startswith("2 of 3 numbers have a counterpart in the paper, and 1 of them are above it")
     assert "1.58 below" in summary(first)
-    assert summary(tables([CELLS[2]])[0]) == "The paper has no number for any of these places."
+    assert summary(tables([CELLS[2]])[0]) == "The paper has no number for any of these cells."
     assert summary(second).endswith(
-        "1 of them above it; ours are of this machine, the paper's of an i7-5820K and a V100."
+        "1 of them are above it; ours are from this machine, the paper's from an i7-5820K and a V100."
     )
     derived = [cell("a", name, 99.0, paper=1.0) for name in ("Avg", "std")]
     assert summary(tables([*CELLS[:3], *derived])[0]) == summary(first)

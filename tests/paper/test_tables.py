@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from sbert.disk.machine import cpu_name
-from sbert.evaluate import Score
 from sbert.evaluate.metrics import pearson
+from sbert.evaluate.score import Score
 from sbert.paper import measure
-from sbert.paper.ledger import Cells
+from sbert.paper.ledger import CellLedger
 from sbert.paper.rows import Row
 from sbert.paper.run import plan, run
 
 
 def table(name, settings):
-    cells, missing = run(plan(name, settings).jobs, Cells(settings.out))
+    cells, missing = run(plan(name, settings).jobs, CellLedger(settings.out))
     assert not missing
     return cells
 
@@ -121,7 +121,7 @@ def test_one_topic_costs_the_rows_across_topics_alone(settings, data, tmp_path):
     path.write_text("".join(line for line in lines if "사형" not in line and "총기" not in line), "utf-8")
     chosen = settings(data=tmp_path / "data")
     work = [job for job in plan("table3", chosen).jobs if "tf-idf" in job.label or "SBERT-AFS, cross" in job.label]
-    cells, missing = run(work, Cells(chosen.out))
+    cells, missing = run(work, CellLedger(chosen.out))
     assert {found.row for found in cells} == {"tf-idf"}
     assert missing == [
         "table3: SBERT-AFS, cross-topic: there are 3 folds of 1 topics, but there must be at least 2, of one each"
@@ -132,5 +132,5 @@ def test_a_pearson_has_the_interval_of_a_pearson():
     rng = np.random.default_rng(0)
     gold = rng.normal(size=80) ** 3
     score = Score.measured("pearson_cosine", pearson, gold + rng.normal(size=80), gold)
-    found = measure.cell(measure.Place("table3", Row("가", "", "", lambda: None), "Pearson"), score)
+    found = measure.cell(measure.Place("table3", Row("가", "", ""), "Pearson"), score)
     assert (found.low, found.high) == score.interval()

@@ -27,7 +27,7 @@ VERBS = {
     "train": "Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both.",
     "evaluate": "Measure a model of any kind on whatever of a suite's data is there, and say what is missing.",
     "compare": "Compare model A with model B: their scores on a suite, or their vectors of --texts, or both.",
-    "paper": "Measure a table of the paper, or all; stopped, the same command goes on where it was.",
+    "paper": "Measure a table of the paper, or all of them; the same command continues an interrupted run.",
     "info": "Show what a model consists of and how it runs on this machine.",
     "doctor": "Check the installation, a model of any kind and this machine's speed; exit code 1 if a check fails.",
     "demo": "Find the most similar of 1,300 sentences in seconds, and see them on a page.",

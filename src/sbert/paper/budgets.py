@@ -1,4 +1,4 @@
-"""How much data and time the tables may take: a first look, an honest try, or all there is. Knows numbers only."""
+"""How much data and time the tables may take, and the settings of a run."""
 
 from __future__ import annotations
 
@@ -10,76 +10,41 @@ from sbert.errors import check_option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What is taken of the data; None for all there is."""
+    """Limits on the data; None means no limit. The defaults follow the paper."""
 
-    nli: int | None
-    """Pairs of SNLI and MultiNLI to train on."""
-    stsb: int | None
-    """Pairs of the STS benchmark to train on."""
-    epochs: int
-    """Over graded pairs, of the STS benchmark and of arguments; over all others one, as in the paper."""
-    arguments: int | None
-    """Pairs of arguments, to train on and to test on."""
-    argument_folds: int
-    triplets: int | None
-    """Of Wikipedia sections, to train on."""
-    test: int | None
-    """Of every test set."""
-    transfer: int | None
-    """Rows for each of SentEval's classifiers."""
-    transfer_folds: int
-    lstm: int
-    """Units of InferSent's network in each direction; its authors have 2048."""
-    sentences: int | None
-    """Whose encoding is timed."""
-    seeds: tuple[int, ...]
-    """Of the models whose mean and deviation table 2 shows."""
+    nli: int | None = None
+    """Number of SNLI and MultiNLI pairs to train on."""
+    stsb: int | None = None
+    """Number of STS benchmark pairs to train on."""
+    epochs: int = 4
+    """Number of epochs over pairs with scores; all other training takes one epoch, as in the paper."""
+    arguments: int | None = None
+    """Number of argument pairs to train and to test on."""
+    argument_folds: int = 10
+    """Number of folds for the cross-validation on arguments."""
+    triplets: int | None = None
+    """Number of triplets of Wikipedia sections to train on."""
+    test: int | None = None
+    """Number of items of each test set."""
+    transfer: int | None = None
+    """Number of rows to train each of SentEval's classifiers on."""
+    transfer_folds: int = 10
+    """Number of folds for SentEval's inner and outer cross-validation."""
+    lstm: int = 2048
+    """Number of units of InferSent's network in each direction."""
+    sentences: int | None = None
+    """Number of sentences whose encoding is timed."""
+    seeds: tuple[int, ...] = tuple(range(1, 11))
+    """Random seeds of the models whose mean and standard deviation table 2 shows."""
 
 
-BUDGETS = {
-    "quick": Budget(
-        nli=4000,
-        stsb=1500,
-        epochs=1,
-        arguments=800,
-        argument_folds=2,
-        triplets=1500,
-        test=500,
-        transfer=500,
-        transfer_folds=2,
-        lstm=64,
-        sentences=300,
-        seeds=(1, 2, 3),
-    ),
-    "honest": Budget(
-        nli=50_000,
-        stsb=None,
-        epochs=4,
-        arguments=None,
-        argument_folds=5,
-        triplets=None,
-        test=None,
-        transfer=5000,
-        transfer_folds=5,
-        lstm=256,
-        sentences=2000,
-        seeds=(1, 2, 3),
-    ),
-    "full": Budget(
-        nli=None,
-        stsb=None,
-        epochs=4,
-        arguments=None,
-        argument_folds=10,
-        triplets=None,
-        test=None,
-        transfer=None,
-        transfer_folds=10,
-        lstm=2048,
-        sentences=None,
-        seeds=tuple(range(1, 11)),
-    ),
-}
+_FULL = Budget()
+_HONEST = replace(
+    _FULL, nli=50_000, argument_folds=5, transfer=5000, transfer_folds=5, lstm=256, sentences=2000, seeds=(1, 2, 3)
+)
+_LITTLE = Budget(nli=4000, stsb=1500, epochs=1, arguments=800, argument_folds=2, triplets=1500, test=500)
+_QUICK = replace(_LITTLE, transfer=500, transfer_folds=2, lstm=64, sentences=300, seeds=(1, 2, 3))
+BUDGETS = {"quick": _QUICK, "honest": _HONEST, "full": _FULL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,23 +52,23 @@ class Settings:
     """What to measure, with what, and where the results go."""
 
     data: Path
-    """The files, under the names that their publishers use or as tables, in any sub-folder."""
+    """Folder of the data files, under the names that their publishers use or as tables, in any subfolder."""
     out: Path
-    """Finished cells and trained models."""
+    """Folder of the finished cells and the trained models."""
     budget: str = "quick"
     """One of :data:`BUDGETS`."""
     backbone: str = "bert-base-uncased"
-    """The bare encoder that Sentence-BERT is trained from."""
+    """The encoder that Sentence-BERT is trained from."""
     models: tuple[str, ...] = ()
-    """Rows of their own, beside the embedded model."""
+    """Further models to measure, beside the embedded one."""
     seeds: tuple[int, ...] = ()
-    """In place of the budget's."""
+    """Random seeds that replace the budget's."""
 
     def __post_init__(self) -> None:
         check_option("budget", self.budget, BUDGETS)
 
     @property
     def limits(self) -> Budget:
-        """The numbers behind the budget's name."""
+        """The limits that the budget's name stands for."""
         budget = BUDGETS[self.budget]
         return replace(budget, seeds=self.seeds) if self.seeds else budget

@@ -1,4 +1,4 @@
-"""What rows and data are called in tables and notes. Knows strings and paths."""
+"""Short names for models, which tell them apart in tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def short(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Models by the last part of their names, and by as many parts more as tell one from those before it.
+    """Return each model with the shortest ending of its path that tells it from the models before it.
 
-    No model's name depends on those after it: where one is added, the finished cells of the others are still found.
+    A short name does not depend on the models that follow, so that finished cells are found again when a model is
+    added. A model that is named twice is returned once.
 
     >>> short(["hub/model", "runs/cross/model", "runs/poly/", "runs/poly"])
     [('hub/model', 'model'), ('runs/cross/model', 'cross/model'), ('runs/poly/', 'poly')]
@@ -17,7 +18,7 @@ def short(names: Sequence[str]) -> list[tuple[str, str]]:
     found: dict[tuple[str, ...], tuple[str, str]] = {}
     for name in names:
         own = _parts(name)
-        if own not in found:  # of two spellings the first
+        if own not in found:
             found[own] = name, _ending(own, found)
     return list(found.values())
 

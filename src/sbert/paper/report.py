@@ -1,4 +1,4 @@
-"""The cells of the tables as people and programs read them: CSV, Markdown, a page. Knows cells: no model, no data."""
+"""The cells of the tables as people and programs read them: CSV, Markdown and a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sbert.paper.ledger import Cell
 from sbert.text.display import figure, signed
 
 TITLES = {
-    "table1": "Table 1: sentence pairs, never trained on (Spearman)",
+    "table1": "Table 1: sentence pairs, without training on them (Spearman)",
     "table2": "Table 2: the STS benchmark, with training (Spearman)",
     "table3": "Table 3: similarity of arguments",
     "table4": "Table 4: sections of Wikipedia (accuracy)",
@@ -27,7 +27,7 @@ _FIELDS = ("table", "row", "column", "value", "low", "high", "paper", "differenc
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of one table by their places."""
+    """The cells of one table, by row and column."""
 
     name: str
     rows: list[str]
@@ -36,12 +36,12 @@ class Table:
 
     @property
     def title(self) -> str:
-        """What a reader is told."""
+        """Heading of the table."""
         return TITLES.get(self.name, self.name)
 
 
 def tables(cells: Iterable[Cell]) -> list[Table]:
-    """One for each table, in the order in which cells name tables, rows and columns."""
+    """Arrange cells in tables, rows and columns, each in the order of its first cell."""
     found: dict[str, list[Cell]] = {}
     for cell in cells:
         found.setdefault(cell.table, []).append(cell)
@@ -57,12 +57,12 @@ def tables(cells: Iterable[Cell]) -> list[Table]:
 
 
 def difference(cell: Cell) -> float | None:
-    """Ours minus the paper's, where it has one."""
+    """Return our number minus the paper's, or None."""
     return None if cell.paper is None else cell.value - cell.paper
 
 
 def as_csv(cells: Iterable[Cell]) -> str:
-    """One line a cell, numbers whole."""
+    """Return one line for each cell, with all digits."""
     file = io.StringIO()
     writer = csv.DictWriter(file, _FIELDS, lineterminator="\n")
     writer.writeheader()
@@ -73,24 +73,24 @@ def as_csv(cells: Iterable[Cell]) -> str:
 
 
 def as_markdown(cells: Iterable[Cell]) -> str:
-    """Each table with the paper's number and the difference in brackets, and what differs below."""
+    """Return each table with the paper's number and the difference in brackets, and the notes below."""
     return "\n".join(_markdown(table) for table in tables(cells))
 
 
 def _markdown(table: Table) -> str:
     lines = [f"## {table.title}", "", summary(table), ""]
-    lines += [f"| | {' | '.join(map(_plain, table.columns))} |", f"| --- |{' ---: |' * len(table.columns)}"]
+    lines += [f"| | {' | '.join(map(_escaped, table.columns))} |", f"| --- |{' ---: |' * len(table.columns)}"]
     for row in table.rows:
-        found = [_words(table.cells.get((row, column))) for column in table.columns]
-        lines.append(f"| {_plain(row)} | {' | '.join(found)} |")
-    return "\n".join([*lines, "", *(f"- {line}" for line in what_differs(table)), ""])
+        found = [_in_brackets(table.cells.get((row, column))) for column in table.columns]
+        lines.append(f"| {_escaped(row)} | {' | '.join(found)} |")
+    return "\n".join([*lines, "", *(f"- {line}" for line in notes(table)), ""])
 
 
-def _plain(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _words(cell: Cell | None) -> str:
+def _in_brackets(cell: Cell | None) -> str:
     if cell is None:
         return ""
     own = figure(cell.value)
@@ -98,30 +98,30 @@ def _words(cell: Cell | None) -> str:
 
 
 def summary(table: Table) -> str:
-    """How far we are from the paper, by the numbers themselves: deviations and averages of columns do not count."""
+    """Compare our numbers with the paper's in one sentence; averages and standard deviations are left out."""
     own = [cell for cell in table.cells.values() if cell.column not in _DERIVED]
     gaps = [gap for cell in own if (gap := difference(cell)) is not None]
     if not gaps:
-        return "The paper has no number for any of these places."
+        return "The paper has no number for any of these cells."
     above = sum(gap > 0 for gap in gaps)
-    so_far = f"{len(gaps)} of {len(own)} numbers stand beside one of the paper's, {above} of them above it"
+    compared = f"{len(gaps)} of {len(own)} numbers have a counterpart in the paper, and {above} of them are above it"
     if table.name == "table7":
-        return f"{so_far}; ours are of this machine, the paper's of an i7-5820K and a V100."
+        return f"{compared}; ours are from this machine, the paper's from an i7-5820K and a V100."
     mean = sum(gaps) / len(gaps)
-    return f"{so_far}; on average ours lie {figure(abs(mean))} {'above' if mean > 0 else 'below'}."
+    return f"{compared}; on average ours are {figure(abs(mean))} {'above' if mean > 0 else 'below'} the paper's."
 
 
-def what_differs(table: Table) -> list[str]:
-    """The notes of the cells, each said once, with the rows or columns that it is about."""
+def notes(table: Table) -> list[str]:
+    """Return the notes of the cells, each once, with the rows or columns it applies to."""
     places: dict[str, list[tuple[str, str]]] = {}
     for place, cell in table.cells.items():
         for part in filter(None, cell.note.split("; ")):
             places.setdefault(part, []).append(place)
-    return [f"{_about(table, about)}: {part}" for part, about in places.items()]
+    return [f"{_described(table, about)}: {part}" for part, about in places.items()]
 
 
-def _about(table: Table, places: Sequence[tuple[str, str]]) -> str:
-    """Which cells are meant, in as few words as will do."""
+def _described(table: Table, places: Sequence[tuple[str, str]]) -> str:
+    """Name a set of cells in as few words as possible."""
     meant = set(places)
     if meant == set(table.cells):
         return "everywhere"
@@ -152,7 +152,7 @@ def _page_table(table: Table) -> PaperTable:
         summary=summary(table),
         columns=table.columns,
         rows=[(row, [_bar(table.cells.get((row, column))) for column in table.columns]) for row in table.rows],
-        notes=what_differs(table),
+        notes=notes(table),
         plots=[Plot(f"{cell.row}, {cell.column}", cell.scatter) for cell in table.cells.values() if cell.scatter],
         ends=(0.0,) if table.name == "table7" else (0.0, 100.0),
     )

@@ -1,4 +1,4 @@
-"""Which jobs fill the tables, and the loop that does them: what is done stays done, however the run ends."""
+"""The jobs that fill the tables, and the loop that runs them; finished jobs are kept when a run is interrupted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from sbert.disk.lock import locked
 from sbert.disk.progress import Progress
 from sbert.errors import SbertError, check_option
-from sbert.paper.budgets import Settings as Settings
-from sbert.paper.ledger import Cell, Cells, Job
-from sbert.paper.numbers import number
-from sbert.paper.rows import Encoders
+from sbert.paper.budgets import Settings
+from sbert.paper.context import Context
+from sbert.paper.ledger import Cell, CellLedger, Job
+from sbert.paper.published import number
 from sbert.paper.tables import table1, table2, table3, table4, table5, table6, table7
 
-TABLES: dict[str, Callable[[Encoders], list[Job]]] = {
+TABLES: dict[str, Callable[[Context], list[Job]]] = {
     "table1": table1.jobs,
     "table2": table2.jobs,
     "table3": table3.jobs,
@@ -28,45 +29,48 @@ _AVERAGED = {"table1": tuple(table1.COLUMNS), "table5": tuple(table5.COLUMNS)}
 
 
 class Plan(NamedTuple):
-    """What will be done, and what cannot be."""
+    """The jobs of a run, and what cannot be measured."""
 
     jobs: list[Job]
     missing: list[str]
-    """One sentence each: which data, package or model is not there."""
+    """One sentence for each missing data set, package or model."""
 
 
 def plan(table: str, settings: Settings) -> Plan:
-    """The jobs of a table, or of "all" of them."""
+    """Return the jobs of one table, or of all tables for "all"."""
     check_option("table", table, [*TABLES, "all"])
-    encoders = Encoders(settings)
-    found = [job for name in (TABLES if table == "all" else [table]) for job in TABLES[name](encoders)]
-    return Plan(found, encoders.missing)
+    context = Context(settings)
+    found = [job for name in (TABLES if table == "all" else [table]) for job in TABLES[name](context)]
+    return Plan(found, context.missing)
 
 
 class Outcome(NamedTuple):
-    """What became of the jobs."""
+    """The result of a run."""
 
     cells: list[Cell]
     missing: list[str]
-    """One sentence each: which job could not be done, and why."""
+    """One sentence for each job that failed."""
 
 
-def run(jobs: Sequence[Job], cells: Cells, show_progress_bar: bool = False) -> Outcome:
-    """All cells, in the order of the jobs and with the averages; finished jobs are not done again.
+def run(jobs: Sequence[Job], ledger: CellLedger, show_progress_bar: bool = False) -> Outcome:
+    """Run the jobs that are not finished yet, and return all cells in the order of the jobs, with the averages.
 
-    A job whose data or training are at fault is missing, and the others go on.
+    A job whose data or training fails is reported as missing, and the others go on.
     """
-    done = sum(cells.done(job.key) is not None for job in jobs)
+    done = sum(ledger.done(job.key) is not None for job in jobs)
     missing = []
-    with Progress(len(jobs), "jobs", show_progress_bar, done=done, equal=False) as progress:
+    with (
+        locked(ledger.path.parent),
+        Progress(len(jobs), "jobs", show_progress_bar, done=done, equal=False) as progress,
+    ):
         for job in jobs:
-            if cells.done(job.key) is None:
+            if ledger.done(job.key) is None:
                 try:
-                    cells.add(job.key, _timed(job))
+                    ledger.add(job.key, _timed(job))
                 except SbertError as error:
                     missing.append(f"{job.label}: {error}")
                 progress.add(1, job.label)
-    return Outcome(with_averages([cell for job in jobs for cell in cells.done(job.key) or ()]), missing)
+    return Outcome(with_averages([cell for job in jobs for cell in ledger.done(job.key) or ()]), missing)
 
 
 def _timed(job: Job) -> list[Cell]:
@@ -77,7 +81,7 @@ def _timed(job: Job) -> list[Cell]:
 
 
 def with_averages(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells, and after each row that has every column of its table, the mean, as in the paper."""
+    """Return the cells, with the mean after each row that has every column of its table, as in the paper."""
     rows: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         rows.setdefault((cell.table, cell.row), []).append(cell)
@@ -90,11 +94,11 @@ def with_averages(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _average(row: Sequence[Cell]) -> Cell:
-    first, values = row[0], [cell.value for cell in row]
+    first = row[0]
     return replace(
         first,
         column="Avg",
-        value=sum(values) / len(values),
+        value=sum(cell.value for cell in row) / len(row),
         low=None,
         high=None,
         items=sum(cell.items for cell in row),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sbert.data.formats import Record
@@ -11,6 +11,7 @@ from sbert.errors import BadInput
 from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
 from sbert.evaluate.suites.sources import Source, column, field, lines, of_split, own, rows
 from sbert.evaluate.suites.task import Options, Task
+from sbert.types import IntArray
 
 _PUBLISHER = "SentEval's get_transfer_data.bash, github.com/facebookresearch/SentEval"
 
@@ -22,6 +23,13 @@ class LabelledSplits:
     train: LabelledTexts
     dev: LabelledTexts | None = None
     test: LabelledTexts | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.test is None else len(self.test.labels)
+
+    def take(self, places: IntArray) -> LabelledSplits:
+        """Return the same splits with the test texts at these places."""
+        return self if self.test is None else replace(self, test=self.test.take(places))
 
 
 def transfer(data: LabelledSplits, options: Options) -> Transfer:

@@ -77,10 +77,11 @@ class DataFolder:
 
     def find(self, source: Source[T]) -> list[Path] | None:
         """The paths of all files of a source, or None where one is missing."""
-        found = [path for name in source.files if (path := self._find(name))]
+        found = [path for name in source.files if (path := self.find_file(name))]
         return found if len(found) == len(source.files) else None
 
-    def _find(self, name: str) -> Path | None:
+    def find_file(self, name: str) -> Path | None:
+        """Return the path of a file, given with or without its suffix and perhaps with its folder; None if missing."""
         for suffix in _SUFFIXES:
             wanted = PurePath(name + suffix).parts
             for path in self._paths.get(wanted[-1], ()):

@@ -1,17 +1,17 @@
-"""Table 1: Spearman on seven sets of sentence pairs, of encoders that were not trained on any."""
+"""Table 1: Spearman correlation on seven sets of sentence pairs, of encoders that were not trained on them."""
 
 from __future__ import annotations
 
 from sbert.evaluate.suites import sts
-from sbert.paper import measure
+from sbert.paper import measure, rows
+from sbert.paper.context import Context
 from sbert.paper.ledger import Job
-from sbert.paper.rows import Encoders
 
 COLUMNS = dict(
     zip(("STS12", "STS13", "STS14", "STS15", "STS16", "STSb", "SICK-R"), sts.ENGLISH, strict=True),
 )
 
 
-def jobs(encoders: Encoders) -> list[Job]:
-    """One a cell."""
-    return measure.jobs(encoders, "table1", encoders.rows(encoders.usual), COLUMNS)
+def jobs(context: Context) -> list[Job]:
+    """Return one job for each cell."""
+    return measure.jobs(context, "table1", context.contestants(rows.usual(context.materials)), COLUMNS)

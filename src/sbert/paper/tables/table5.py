@@ -1,17 +1,18 @@
-"""Table 5: SentEval, seven tasks of a logistic regression on vectors that are not trained any further."""
+"""Table 5: SentEval, seven tasks of a logistic regression on embeddings that are not trained any further."""
 
 from __future__ import annotations
 
 from sbert.evaluate.suites import senteval
 from sbert.evaluate.suites.task import Options
-from sbert.paper import measure
+from sbert.paper import measure, rows
+from sbert.paper.context import Context
 from sbert.paper.ledger import Job
-from sbert.paper.rows import Encoders
 
 COLUMNS = dict(zip(("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC"), senteval.TASKS, strict=True))
 
 
-def jobs(encoders: Encoders) -> list[Job]:
-    """One a cell."""
-    options = Options(folds=encoders.limits.transfer_folds, train_limit=encoders.limits.transfer)
-    return measure.jobs(encoders, "table5", encoders.rows(encoders.usual), COLUMNS, options)
+def jobs(context: Context) -> list[Job]:
+    """Return one job for each cell."""
+    limits = context.materials.limits
+    options = Options(folds=limits.transfer_folds, train_limit=limits.transfer)
+    return measure.jobs(context, "table5", context.contestants(rows.usual(context.materials)), COLUMNS, options)

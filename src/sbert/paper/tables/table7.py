@@ -1,8 +1,8 @@
-"""Table 7: sentences per second, of the STS benchmark as in the paper, on the CPU and on a GPU where there is one.
+"""Table 7: sentences per second on the STS benchmark's sentences, on the CPU and, where there is one, on a GPU.
 
-The paper's SBERT pads the texts of a batch to the longest; smart batching sorts them first, so that little is padded.
-Both are timed as they were, with this project's network; as it really runs, without any padding, it has a row of its
-own. How fast a network is does not depend on its training, so nothing is trained here.
+The paper's SBERT pads the texts of a batch to the length of the longest. Smart batching sorts the texts by length
+first, so that little padding is needed. Both are timed with this project's network; its own way, without padding, has
+a row of its own. The speed of a network does not depend on its training, so nothing is trained here.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from sbert.disk.machine import cpu_name
-from sbert.errors import BadInput
+from sbert.errors import BadInput, counted
 from sbert.evaluate.suites import sts
 from sbert.models.bi import BiEncoder
 from sbert.models.inference import best_device
-from sbert.paper import baselines
+from sbert.models.universal import UniversalSentenceEncoder
+from sbert.paper import rows
+from sbert.paper.context import Context
 from sbert.paper.ledger import Cell, Job
-from sbert.paper.measure import Place, sample
-from sbert.paper.rows import Encoders, Makers, Row
+from sbert.paper.materials import Materials
+from sbert.paper.measure import Place, sampled_places
+from sbert.paper.rows import Row
 from sbert.types import Batch, Encoder
 
 BATCH, ROUNDS = 32, 3
@@ -31,110 +35,121 @@ TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
 Encode = Callable[[Sequence[str]], object]
 
 
-def jobs(encoders: Encoders) -> list[Job]:
-    """One a cell."""
+class Timed(NamedTuple):
+    """A row and the function whose speed is measured."""
+
+    row: Row
+    load: Callable[[], Encode]
+
+
+def jobs(context: Context) -> list[Job]:
+    """Return one job for each cell."""
     try:
-        _, paths = TASK.found(encoders.folder)
+        _, paths = TASK.found(context.materials.folder)
     except BadInput as error:
-        encoders.lose("table7", error)
+        context.lacks("table7", error)
         return []
     devices = {"CPU": "cpu", "GPU": best_device()}
     if devices["GPU"] == "cpu":
         del devices["GPU"]
-        encoders.lose("table7, GPU", "there is no GPU here")
-    places = [Place("table7", row, column) for column, device in devices.items() for row in _rows(encoders, device)]
+        context.lacks("table7, GPU", "there is no GPU here")
     return [
         Job(
-            f"{encoders.key('table7', place.row, place.column, paths)}/{_machine(place.column)}",
-            f"table7: {place.row.name}, {place.column}",
-            partial(_time, encoders, place),
+            f"{context.key('table7', timed.row, column, paths)}/{_machine(column)}",
+            f"table7: {timed.row.name}, {column}",
+            partial(_time, context.materials, timed, column),
         )
-        for place in places
+        for column, device in devices.items()
+        for timed in context.made(_rows(context.materials, device))
     ]
 
 
 def _machine(column: str) -> str:
-    """Where it runs: another machine has another speed."""
+    """Name the device that the speed belongs to."""
     if column == "CPU":
-        cores = torch.get_num_threads()
-        return f"{cores} {'core' if cores == 1 else 'cores'}, {cpu_name()}"
+        return f"{counted(torch.get_num_threads(), 'core')}, {cpu_name()}"
     return torch.cuda.get_device_name() if torch.cuda.is_available() else best_device()
 
 
-def _rows(encoders: Encoders, device: str) -> list[Row]:
-    """What is timed: a row's model is a function of texts."""
-    bare = encoders.bare
+def _rows(materials: Materials, device: str) -> dict[str, Callable[[], Timed]]:
+    def glove() -> Timed:
+        path = materials.vectors
+        return Timed(rows.glove(materials).row, lambda: _encode(rows.average_vectors(path).to(device)))
 
-    def glove() -> Row:
-        row, path = encoders.glove(), encoders.vectors
-        return replace(row, load=lambda: _whole(baselines.average_glove(path).to(device)))
+    def infersent() -> Timed:
+        path, name = materials.vectors, "InferSent"
+        size = 2048  # its authors' network
+        row = Row(name, name, path.name, materials.vectors_digest)
+        return Timed(row, lambda: _encode(rows.bilstm(path, size).to(device)))
 
-    def infersent() -> Row:
-        path, name = encoders.vectors, "InferSent"
-        made_of = encoders.vectors_print
-        return Row(name, name, path.name, lambda: _whole(baselines.infersent(path).to(device)), made_of)
+    def universal() -> Timed:
+        return Timed(rows.universal().row, lambda: _encode(UniversalSentenceEncoder()))
 
-    def universal() -> Row:
-        row = encoders.universal()
-        return replace(row, load=lambda: _whole(row.load()))
-
-    def backbone(ending: str, note: str, encode: Callable[[BiEncoder], Encode], paper: bool = True) -> Row:
-        name = f"{bare.family}-{bare.size}{ending}"
-        made = f"{bare.note}, {note}"
-        return Row(name, name if paper else "", made, lambda: encode(bare.bi("mean").to(device)), bare.fingerprint)
-
-    def padded(ending: str, order: str, smart: bool) -> Row:
-        note = f"batches of {BATCH} in the order {order}, padded to the longest"
-        return backbone(ending, note, partial(_padded, smart=smart))
-
-    makers: Makers = {
+    makers: dict[str, Callable[[], Timed]] = {
         "Avg. GloVe embeddings": glove,
         "InferSent": infersent,
         "Universal Sentence Encoder": universal,
-        "SBERT": lambda: padded("", "given", smart=False),
-        "SBERT, smart batching": lambda: padded(", smart batching", "of length", smart=True),
-        "SBERT, no padding": lambda: backbone(", no padding", "as this project runs it", _whole, paper=False),
+        "SBERT": partial(_padded_row, materials, device, "", "given", smart=False),
+        "SBERT, smart batching": partial(_padded_row, materials, device, ", smart batching", "of length", smart=True),
+        "SBERT, no padding": partial(_unpadded_row, materials, device),
     }
     if device != "cpu":
-        del makers["Universal Sentence Encoder"]  # it is made of numpy
-    return encoders.rows(makers, named=False)
+        del makers["Universal Sentence Encoder"]  # which runs in numpy
+    return makers
 
 
-def _time(encoders: Encoders, place: Place) -> list[Cell]:
-    """The mean of several rounds, after one that is not counted."""
-    pairs, _ = TASK.read(encoders.folder)
+def _padded_row(materials: Materials, device: str, ending: str, order: str, smart: bool) -> Timed:
+    note = f"batches of {BATCH} in the order {order}, padded to the longest"
+    row = _backbone_row(materials, ending, note)
+    return Timed(row, lambda: _encode_padded(materials.backbone.bi_encoder().to(device), smart))
+
+
+def _unpadded_row(materials: Materials, device: str) -> Timed:
+    row = replace(_backbone_row(materials, ", no padding", "as this project runs it"), paper="")
+    return Timed(row, lambda: _encode(materials.backbone.bi_encoder().to(device)))
+
+
+def _backbone_row(materials: Materials, ending: str, note: str) -> Row:
+    backbone = materials.backbone
+    name = f"{backbone.family}-{backbone.size}{ending}"
+    return Row(name, name, f"{backbone.note}, {note}", backbone.digest)
+
+
+def _time(materials: Materials, timed: Timed, column: str) -> list[Cell]:
+    """Time several rounds after one that is not counted."""
+    pairs, _ = TASK.read(materials.folder)
     texts = list(dict.fromkeys([*pairs.first, *pairs.second]))
-    some = [texts[number] for number in sample(len(texts), encoders.limits.sentences or len(texts))]
-    encode: Encode = place.row.load()
+    some = [texts[number] for number in sampled_places(len(texts), materials.limits.sentences or len(texts))]
+    encode = timed.load()
     encode(some[:BATCH])
     speeds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
         encode(some)
         speeds.append(len(some) / (time.perf_counter() - start))
-    note = f"{place.row.note}; {_machine(place.column)}; mean, slowest and fastest of {ROUNDS} rounds"
+    row = timed.row
     return [
         Cell(
-            "table7",
-            place.row.name,
-            place.column,
-            sum(speeds) / ROUNDS,
-            min(speeds),
-            max(speeds),
-            len(some),
-            note,
-            place.paper,
-            beside=place.row.paper,
+            table="table7",
+            row=row.name,
+            column=column,
+            value=sum(speeds) / ROUNDS,
+            low=min(speeds),
+            high=max(speeds),
+            items=len(some),
+            note=f"{row.note}; {_machine(column)}; mean, slowest and fastest of {ROUNDS} rounds",
+            paper=Place("table7", row, column).paper,
+            beside=row.paper,
         )
     ]
 
 
-def _whole(model: Encoder) -> Encode:
+def _encode(model: Encoder) -> Encode:
     return partial(model.encode, on_truncate="ignore")
 
 
-def _padded(model: BiEncoder, smart: bool) -> Encode:
-    """Padding costs what tokens cost, so it is timed as tokens; the vectors are of no use."""
+def _encode_padded(model: BiEncoder, smart: bool) -> Encode:
+    """Run as many tokens as padding would make of the texts; the vectors themselves are of no use."""
 
     @torch.inference_mode()
     def encode(texts: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""What the paper printed: every number of its tables 1 to 7, from the file ``numbers.tsv`` beside this one."""
+"""The numbers that the paper printed in its tables 1 to 7, read from ``published.tsv``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Number(NamedTuple):
     row: str
     column: str
     value: float
-    """Times 100, or sentences per second."""
+    """A score times 100, or sentences per second."""
 
 
 @cache
 def numbers() -> tuple[Number, ...]:
-    """All of them, in the paper's order; the accuracies of table 4, which it prints as shares, times 100."""
-    text = resources.files("sbert.paper").joinpath("numbers.tsv").read_text(encoding="utf-8")
+    """Return all numbers in the paper's order; the accuracies of table 4, printed as fractions, times 100."""
+    text = resources.files("sbert.paper").joinpath("published.tsv").read_text(encoding="utf-8")
     rows = csv.reader(text.splitlines()[1:], delimiter="\t", quoting=csv.QUOTE_NONE)
     return tuple(
         Number(f"table{table}", section, row, column, round(float(value) * (100 if table == "4" else 1), 4))
@@ -31,7 +31,7 @@ def numbers() -> tuple[Number, ...]:
 
 
 def number(table: str, row: str, column: str, section: str | None = None) -> float | None:
-    """The paper's number for a place, or None; where a row is in several sections, the first unless one is named.
+    """Return the paper's number for a cell, or None; without a section, that of the first section with such a row.
 
     >>> number("table1", "SBERT-NLI-base", "STSb"), number("table4", "mean-vectors", "Accuracy")
     (77.03, 65.0)

@@ -1,4 +1,4 @@
-"""Finished cells: kept over a kill, cut where half written, and told apart by all that they depend on."""
+"""Runs of the tables: finished jobs survive a kill, failures are reported, and keys name what a cell depends on."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 import sbert
 from sbert.errors import BadInput, BadOption
 from sbert.paper import budgets
-from sbert.paper.backbone import Bare
-from sbert.paper.ledger import Cell, Cells, Job
+from sbert.paper.backbone import PaperBackbone
+from sbert.paper.ledger import Cell, CellLedger, Job
 from sbert.paper.names import short
-from sbert.paper.numbers import number, numbers
+from sbert.paper.published import number, numbers
 from sbert.paper.run import plan, run
 
 CELL = Cell("table1", "문장", "STSb", 77.1, 75.0, 79.0, 1379, "뜻\n둘", None, ((5.0, 0.9), (0.0, -0.1)))
@@ -30,42 +30,42 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from sbert.paper.budgets import Settings
-from sbert.paper.ledger import Cells
+from sbert.paper.ledger import CellLedger
 from sbert.paper.run import plan, run
 
 data, out, backbone = sys.argv[1:]
 settings = Settings(data=Path(data), out=Path(out), backbone=backbone)
-run(plan("table6", settings).jobs, Cells(settings.out))
+run(plan("table6", settings).jobs, CellLedger(settings.out))
 """
 
 
 def test_what_is_added_is_read_again(tmp_path):
-    Cells(tmp_path / "새 폴더").add("열쇠", [CELL, replace(CELL, scatter=())])
-    assert Cells(tmp_path / "새 폴더").done("열쇠") == [CELL, replace(CELL, scatter=())]
-    assert Cells(tmp_path / "새 폴더").done("다른 것") is None
+    CellLedger(tmp_path / "새 폴더").add("열쇠", [CELL, replace(CELL, scatter=())])
+    assert CellLedger(tmp_path / "새 폴더").done("열쇠") == [CELL, replace(CELL, scatter=())]
+    assert CellLedger(tmp_path / "새 폴더").done("다른 것") is None
 
 
 @given(st.integers(min_value=0, max_value=10_000))
 def test_half_a_line_is_dropped_and_the_next_starts_anew(tmp_path_factory, cut):
     folder = tmp_path_factory.mktemp("cells")
-    cells = Cells(folder)
+    cells = CellLedger(folder)
     for key in "가나":
         cells.add(key, [CELL])
     content = cells.path.read_bytes()
     cells.path.write_bytes(content[: cut % len(content)])
     whole = cut % len(content) >= content.index(b"\n") + 1
-    again = Cells(folder)
+    again = CellLedger(folder)
     assert (again.done("가") is not None) == whole
     assert again.done("나") is None
     again.add("다", [CELL])
-    assert Cells(folder).done("다") == [CELL]
+    assert CellLedger(folder).done("다") == [CELL]
 
 
 def test_a_finished_job_is_not_done_again(tmp_path):
     calls = []
     work = [Job(key, key, lambda key=key: calls.append(key) or [replace(CELL, row=key)]) for key in ("a", "b")]
-    (first,), _ = run(work[:1], Cells(tmp_path))
-    (again, second), _ = run(work, Cells(tmp_path))
+    (first,), _ = run(work[:1], CellLedger(tmp_path))
+    (again, second), _ = run(work, CellLedger(tmp_path))
     assert (again, replace(second, seconds=0.0)) == (first, replace(CELL, row="b"))
     assert calls == ["a", "b"]
 
@@ -88,11 +88,11 @@ def test_a_killed_run_goes_on(settings, tmp_path):
     kept = kept[: kept.rfind(b"\n") + 1]
     work = plan("table6", chosen).jobs
     assert 2 <= kept.count(b"\n") < len(work)
-    found, _ = run(work, Cells(chosen.out))
+    found, _ = run(work, CellLedger(chosen.out))
     assert path.read_bytes().startswith(kept)
     assert len(found) == 13
     untouched = replace(chosen, out=tmp_path / "at once")
-    again, _ = run(plan("table6", untouched).jobs, Cells(untouched.out))
+    again, _ = run(plan("table6", untouched).jobs, CellLedger(untouched.out))
     assert [(cell.row, cell.value) for cell in again] == [(cell.row, cell.value) for cell in found]
 
 
@@ -145,7 +145,7 @@ def test_the_papers_numbers():
 
 
 def test_the_numbers_are_those_that_were_handed_over(shared_data):
-    ours = Path(sbert.__file__).parent / "paper" / "numbers.tsv"
+    ours = Path(sbert.__file__).parent / "paper" / "published.tsv"
     assert ours.read_bytes() == (shared_data.parent / "paper_tables.tsv").read_bytes()
 
 
@@ -193,7 +193,7 @@ def test_a_model_that_starts_from_another_is_trained_again(settings, data, tmp_p
 
     def trained(row):
         jobs = [job for job in plan("table2", replace(chosen, data=folder)).jobs if row in job.label]
-        run(jobs, Cells(chosen.out))
+        run(jobs, CellLedger(chosen.out))
         return {path.name for path in (chosen.out / "models").iterdir()}
 
     first = trained(": SBERT-NLI-STSb")
@@ -263,15 +263,15 @@ def test_a_job_that_fails_is_missing_and_the_others_go_on(tmp_path):
         raise BadInput("무엇이 틀렸다")
 
     work = [Job("a", "table1: 가", fail), Job("b", "table1: 나", lambda: [CELL, CELL])]
-    cells, missing = run(work, Cells(tmp_path))
+    cells, missing = run(work, CellLedger(tmp_path))
     assert missing == ["table1: 가: 무엇이 틀렸다"]
     assert len(cells) == 2
-    assert Cells(tmp_path).done("a") is None
+    assert CellLedger(tmp_path).done("a") is None
 
 
 def test_seconds_are_counted_once_with_training(tmp_path):
     work = [Job("a", "가", lambda: time.sleep(0.05) or [CELL, replace(CELL, column="std")])]
-    (first, second), _ = run(work, Cells(tmp_path))
+    (first, second), _ = run(work, CellLedger(tmp_path))
     assert first.seconds == second.seconds
     assert 0.05 <= first.seconds + second.seconds < 0.5
 
@@ -279,9 +279,9 @@ def test_seconds_are_counted_once_with_training(tmp_path):
 def test_what_a_backbone_is_called_follows_from_what_it_is(tiny_folder, tmp_path):
     folder = tmp_path / "roberta-large" / "mine"
     shutil.copytree(tiny_folder("bert"), folder)
-    assert (Bare(str(folder)).family, Bare(str(folder)).size) == ("SBERT", "base")
+    assert (PaperBackbone(str(folder)).family, PaperBackbone(str(folder)).size) == ("SBERT", "base")
     shutil.copytree(tiny_folder("xlm-roberta"), tmp_path / "mine")
-    assert Bare(str(tmp_path / "mine")).family == "SRoBERTa"
+    assert PaperBackbone(str(tmp_path / "mine")).family == "SRoBERTa"
 
 
 def test_table3_names_a_roberta_and_stands_beside_the_papers_bert(settings, tiny_folder):

@@ -1,0 +1,134 @@
+"""Models that are trained for the tables: trained once, and then loaded from the disk.
+
+A trained model lies in ``OUT/models`` in a folder whose name contains a digest of everything it was trained with.
+Training that was interrupted resumes from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sbert import losses
+from sbert.data import Columns
+from sbert.disk.digest import digest
+from sbert.disk.machine import versions
+from sbert.losses import Loss, SoftmaxClassifier
+from sbert.losses.softmax import Part
+from sbert.models.bi import BiEncoder
+from sbert.models.cross import CrossEncoder
+from sbert.models.inference import best_device
+from sbert.models.load import load
+from sbert.paper.backbone import SEED
+from sbert.paper.materials import Materials
+from sbert.train.config import TrainConfig
+from sbert.train.trainer import Trainer
+from sbert.types import Pooling
+
+CONCAT: tuple[Part, ...] = ("u", "v", "|u-v|")
+Graded = BiEncoder | CrossEncoder
+"""A model that can be trained on pairs with scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How one model is trained."""
+
+    name: str
+    new: Callable[[], Any]
+    """Returns the untrained model."""
+    start: str
+    """Digests of what the untrained model is made of."""
+    data: Columns
+    loss: Callable[[Any], Loss]
+    """Returns the loss for the model."""
+    learning_rate: float
+    batch_size: int = 16
+    seed: int = SEED
+    epochs: int = 1
+
+
+def train(recipe: Recipe, materials: Materials) -> Path:
+    """Return the folder of the trained model, after training it unless that was done before."""
+    made_of = (
+        *(recipe.name, recipe.data.fingerprint, recipe.start, materials.limits.lstm, recipe.learning_rate),
+        *(recipe.batch_size, recipe.seed, recipe.epochs, versions()),
+    )
+    plain = re.sub(r"\W+", "-", recipe.name).strip("-")
+    folder = materials.settings.out / "models" / f"{plain}-{digest(made_of)[:10]}"
+    if not (folder / "model").is_dir():  # which is written last, and whole
+        model = recipe.new().to(best_device())
+        config = TrainConfig(
+            output_dir=str(folder),
+            epochs=recipe.epochs,
+            batch_size=recipe.batch_size,
+            learning_rate=recipe.learning_rate,
+            seed=recipe.seed,
+            checkpoint_steps=500,
+            keep_checkpoints=1,
+        )
+        Trainer(model, config, train=recipe.data, loss=recipe.loss(model)).train(resume=True)
+        shutil.rmtree(folder / "checkpoints")
+    return folder
+
+
+def softmax(labels: Sequence[str], concat: Sequence[Part]) -> Callable[[Any], Loss]:
+    """Return a function from a model to the paper's classification objective, with weights drawn from the seed."""
+
+    def objective(model: Any) -> SoftmaxClassifier:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(SEED)
+            return SoftmaxClassifier(model.embedding_dimension, labels, concat)
+
+    return objective
+
+
+def sbert_nli(materials: Materials, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Path:
+    """Return the folder of Sentence-BERT trained on NLI."""
+    recipe = Recipe(
+        name=f"sbert-nli-{pooling}-{'-'.join(concat)}",
+        new=lambda: materials.backbone.bi_encoder(pooling),
+        start=materials.backbone.digest,
+        data=materials.nli,
+        loss=softmax(materials.nli.label_names, concat),
+        learning_rate=materials.backbone.learning_rate,
+    )
+    return train(recipe, materials)
+
+
+def cross_nli(materials: Materials) -> Path:
+    """Return the folder of a cross-encoder trained on NLI."""
+    recipe = Recipe(
+        name="bert-nli",
+        new=lambda: materials.backbone.cross_encoder(materials.nli.label_names),
+        start=materials.backbone.digest,
+        data=materials.nli,
+        loss=lambda _: losses.cross_entropy,
+        learning_rate=materials.backbone.learning_rate,
+    )
+    return train(recipe, materials)
+
+
+def train_graded(
+    materials: Materials, name: str, new: Callable[[], Graded], start: str, pairs: Columns, seed: int
+) -> Graded:
+    """Return a model trained on pairs with scores from 0 to 1, loaded from the disk."""
+    recipe = Recipe(
+        name=name,
+        new=new,
+        start=start,
+        data=pairs,
+        loss=lambda model: losses.cosine_mse if isinstance(model, BiEncoder) else losses.mse,
+        learning_rate=materials.backbone.learning_rate,
+        seed=seed,
+        epochs=materials.limits.epochs,
+    )
+    trained = load(train(recipe, materials) / "model")
+    assert isinstance(trained, BiEncoder | CrossEncoder)
+    return trained
