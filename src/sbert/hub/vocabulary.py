@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ _PROBES = ("", "A quick probe, 한국어 문장 ꙮ𓀀 42!")
 """Texts that a tokenizer must survive: nothing, two scripts, and characters that few vocabularies have."""
 _LARGEST_FILE = 1 << 30
 """Bytes of the largest tokenizer.json that is read."""
+_SIGNS = (b"Replace", b"recompiled", b"\\u00")
+"""Signs that a normalizer needs a look: its dangerous parts, and escapes that could hide their names."""
 _MOST_GROWTH = 1_000
 """Characters that normalization may make of one."""
 
@@ -88,32 +90,42 @@ def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
 
 
 def _read_backend(folder: Path) -> tokenizers.Tokenizer:
-    """Return the tokenizer in a folder, without truncation and padding, after a look at its parts."""
+    """Return the tokenizer in a folder, without truncation and padding."""
     path = folder / "tokenizer.json"
-    if path.is_file() and path.stat().st_size > _LARGEST_FILE:
-        raise BadModel(f"{path} has more than {_LARGEST_FILE:,} bytes; download or save the model again")
     try:
         with reading(path):
-            backend = tokenizers.Tokenizer.from_file(str(path)) if path.is_file() else _convert(folder)
+            backend = _read_file(path) if path.is_file() else _convert(folder)
     except BadModel as error:
         raise BadModel(f"{folder} gives no tokenizer: {error}") from error.__cause__
     backend.no_padding()
     backend.no_truncation()
-    with reading(path):
-        _check_normalizer(backend, path)
     return backend
 
 
-def _check_normalizer(backend: tokenizers.Tokenizer, path: Path) -> None:
-    """Raise BadModel for a normalizer that loops, panics or makes a text a thousand times longer."""
+def _read_file(path: Path) -> tokenizers.Tokenizer:
+    if path.stat().st_size > _LARGEST_FILE:
+        raise BadModel(f"{path} has more than {_LARGEST_FILE:,} bytes; download or save the model again")
+    content = path.read_bytes()
+    if any(sign in content for sign in _SIGNS):
+        _check_normalizer(json.loads(content).get("normalizer"), path)
+    return tokenizers.Tokenizer.from_buffer(content)
+
+
+def _check_normalizer(normalizer: Any, path: Path) -> None:
+    """Raise BadModel for a normalizer that panics, allocates gigabytes or makes a text a thousand times longer."""
     growth = 1
-    for part in _parts(backend.normalizer):
-        if part.get("type") == "Replace":
+    waiting = [normalizer]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict):
+            continue
+        waiting += part.get("normalizers") or []
+        if "pattern" in part:
             if "" in part["pattern"].values():
                 raise BadModel(f"{path} replaces an empty pattern, which has no end; download or save the model again")
             growth *= max(1, len(part["content"]))
-        if part.get("type") == "Precompiled":
-            growth *= _longest_replacement(base64.b64decode(part["precompiled_charsmap"]))
+        if "precompiled_charsmap" in part:
+            growth *= _longest_replacement(base64.b64decode(part["precompiled_charsmap"]), path)
     if growth > _MOST_GROWTH:
         raise BadModel(
             f"{path} makes up to {growth:,} characters of one, but at most {_MOST_GROWTH:,} are allowed; "
@@ -121,18 +133,11 @@ def _check_normalizer(backend: tokenizers.Tokenizer, path: Path) -> None:
         )
 
 
-def _parts(component: Any) -> Iterator[dict[str, Any]]:
-    """Yield the description of a tokenizer's component, and of all components within it."""
-    waiting = [] if component is None else [json.loads(component.__getstate__())]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        waiting += part.get("normalizers", [])
-
-
-def _longest_replacement(table: bytes) -> int:
-    """Return the length of the longest text in a sentencepiece table: a trie of known size, then texts."""
+def _longest_replacement(table: bytes, path: Path) -> int:
+    """Return the length of the longest text in a precompiled_charsmap: the size of a trie, the trie, and texts."""
     size = int.from_bytes(table[:4], "little")
+    if size > len(table) - 4:
+        raise BadModel(f"{path} has a precompiled_charsmap that is cut short; download or save the model again")
     return max(1, *map(len, table[4 + size :].split(b"\0")))
 
 
@@ -141,6 +146,8 @@ def _convert(folder: Path) -> tokenizers.Tokenizer:
     from sbert.hub.foreign import read_old_tokenizer
 
     backend: tokenizers.Tokenizer = read_old_tokenizer(folder)
+    if backend.normalizer is not None:
+        _check_normalizer(json.loads(backend.normalizer.__getstate__()), folder)
     return backend
 
 
