@@ -1,4 +1,4 @@
-"""Shows how far long work is: a bar on a terminal, a line in the log every half minute elsewhere."""
+"""Shows the progress of long work: a bar on a terminal or in a notebook, elsewhere a line every half minute."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from types import TracebackType
 
 from tqdm.auto import tqdm
 
-_LOG_EVERY_SECONDS = 30.0
+_SECONDS_BETWEEN_LINES = 30.0
 logger = logging.getLogger(__name__)
 
 
 class Progress:
-    """Counts things, best such that cost about equally much each, as tokens do: then the remaining time is true.
+    """Counts units of work. The remaining time is right if all units take about the same time, as tokens do.
 
     Args:
-        total: how many there are.
-        unit: what they are, in the plural.
-        show: whether to show anything at all.
-        done: how many of them lie behind already.
-        equal: whether each costs about as much as another; if not, no remaining time is told, as it would be false.
+        total: Number of units.
+        unit: Name of the units, in the plural.
+        show: Whether to show anything at all.
+        done: Number of units that were done before.
+        equal: Whether all units take about the same time. If not, no remaining time is shown.
     """
 
     def __init__(self, total: int, unit: str, show: bool, done: int = 0, equal: bool = True) -> None:
         self._total, self._unit, self._equal = total, unit, equal
         self._before = self._done = done
-        self._start = self._logged = time.monotonic()
-        self._log = show and not sys.stderr.isatty()
-        self._bar = tqdm(
-            total=total,
-            unit=f" {unit}",
-            unit_scale=total > 10_000,
-            disable=not show or self._log,
-            initial=done,
+        self._start = self._last_line = time.monotonic()
+        self._show = show
+        self._bar = self._new_bar() if show and (sys.stderr.isatty() or _in_notebook()) else None
+
+    def _new_bar(self) -> tqdm:
+        return tqdm(
+            total=self._total,
+            unit=f" {self._unit}",
+            unit_scale=self._total > 10_000,
+            initial=self._before,
             smoothing=0,
-            bar_format=None if equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
+            bar_format=None if self._equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
         )
 
     def __enter__(self) -> Progress:
@@ -45,18 +47,37 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
 
-    def add(self, more: int, note: str = "") -> None:
-        """So many more are done; ``note`` says what else there is to say."""
-        self._done += more
-        self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(more)
-        now = time.monotonic()
-        if self._log and now - self._logged >= _LOG_EVERY_SECONDS:
-            self._logged = now
-            so_far = f"{self._done:,} of {self._total:,} {self._unit}"
-            if self._equal:
-                remaining = (now - self._start) * (self._total - self._done) / (self._done - self._before)
-                so_far += f", {remaining:.0f} s to go"
-            logger.info("%s", f"{so_far}; {note}" if note else so_far)
+    def add(self, count: int, note: str = "") -> None:
+        """Record that ``count`` more units are done, and show ``note`` beside the progress."""
+        self._done += count
+        if self._bar is not None:
+            self._bar.set_postfix_str(note, refresh=False)
+            self._bar.update(count)
+        elif self._show and time.monotonic() - self._last_line >= _SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            _tell(self._line(note))
+
+    def _line(self, note: str) -> str:
+        line = f"{self._done:,} of {self._total:,} {self._unit}"
+        if self._equal:
+            seconds_each = (time.monotonic() - self._start) / (self._done - self._before)
+            line += f", {seconds_each * (self._total - self._done):.0f} s to go"
+        return f"{line}; {note}" if note else line
+
+
+def _in_notebook() -> bool:
+    """Return whether a Jupyter kernel runs this program, by the same test as tqdm."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def _tell(line: str) -> None:
+    """Log ``line``, or write it to standard error if the program does not log messages of this level."""
+    if logger.hasHandlers() and logger.isEnabledFor(logging.INFO):
+        logger.info("%s", line)
+    else:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
