@@ -92,3 +92,9 @@ def test_losses_that_are_not_numbers_leave_a_gap():
     assert "nan" not in svg
     assert "inf" not in svg
     assert svg.count("<circle") == 2
+
+
+def test_predictions_that_are_not_numbers_are_left_out():
+    svg = charts.scatter("STS", [(0.0, 0.1), (1.0, math.nan), (5.0, 0.9)])
+    assert "nan" not in svg
+    assert re.search(r'class="dots" d="([^"]*)"', svg)[1].count("M") == 2

@@ -1,1 +1,1 @@
-"""Every HTML page and chart. Knows plain records: no models, no files."""
+"""Makes every HTML page and chart. Takes plain records: knows no model and no files."""

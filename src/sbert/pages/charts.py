@@ -1,7 +1,7 @@
-"""Charts as SVG: bars with intervals, points, histograms, curves, heat maps and maps of points. Knows numbers only.
+"""Draws charts as SVG: bars with intervals, scatter plots, histograms, curves, heat maps and maps of points.
 
-The charts are written as SVG instead of drawn by matplotlib so that they follow light and dark mode, show values under
-the pointer, and leave the choice of a font for Hangul to the browser.
+This module computes coordinates; the templates in ``templates/charts`` write the SVG. It does not use matplotlib, so
+that charts follow light and dark mode, show values under the pointer, and use the browser's fonts for Hangul.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from sbert.pages.records import Bar, Points
 from sbert.pages.render import render
 
 _WIDTH, _TOP, _LEFT = 420, 8, 44
-_ROW, _NUMBERS_WIDTH = 38, 62  # of a bar chart, whose values stand to the right of the bars
+_ROW, _NUMBERS_WIDTH = 38, 62  # of a bar chart, which has its values to the right of the bars
 _CELL, _LABEL_WIDTH = 50, 150  # of a heat map
 _MAP_WIDTH, _MAP_MARGIN = 1000, 20
-_MOST_POINTS = 800  # of a line; more would not be visible
+_MOST_POINTS = 800  # of a curve; more points would not be visible
 
 
 class Axis(NamedTuple):
@@ -34,7 +34,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def over(cls, values: Iterable[float], start: float, end: float, most: int = 6) -> Axis:
-        """Create an axis with round ends that covers all values, with about ``most`` steps.
+        """Create an axis that covers all values with about ``most`` steps between round numbers.
 
         >>> Axis.over([0.3, 17], start=0, end=100).ticks
         [0.0, 5.0, 10.0, 15.0, 20.0]
@@ -49,7 +49,7 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """Round values from one end to the other."""
+        """The round values from one end to the other."""
         count = round((self.high - self.low) / self.step)
         return [round(self.low + place * self.step, 12) + 0.0 for place in range(count + 1)]
 
@@ -62,9 +62,7 @@ class Axis(NamedTuple):
         return f"{tick:,.{max(0, -math.floor(math.log10(self.step) + 1e-9))}f}"
 
 
-def bars(
-    name: str, rows: Iterable[Bar], ends: Sequence[float] = (0.0,), other: str = "", signs: bool = False
-) -> Markup:
+def bars(name: str, rows: Iterable[Bar], ends: Sequence[float] = (), other: str = "", signs: bool = False) -> Markup:
     """Draw horizontal bars that start at zero, with a whisker for each interval.
 
     Args:
@@ -77,16 +75,14 @@ def bars(
     rows = [row for row in rows if not math.isnan(row.value)]
     values = [value for row in rows for value in row[1:] if isinstance(value, (int, float))]
     axis = Axis.over([0.0, *ends, *values], 4, _WIDTH - _NUMBERS_WIDTH)
-    height = len(rows) * _ROW + 20
-    return render(
-        "charts/bars.svg", name=name, height=height, row=_ROW, axis=axis, bars=rows, other=other, signs=signs
-    )
+    sizes = {"height": len(rows) * _ROW + 20, "row": _ROW}
+    return render("charts/bars.svg", name=name, axis=axis, bars=rows, other=other, signs=signs, **sizes)
 
 
 def scatter(name: str, points: Points) -> Markup:
     """Draw (gold, predicted) points."""
     x, y = _axes(points, height=260)
-    return render("charts/scatter.svg", name=name, height=260, x=x, y=y, points=points)
+    return render("charts/scatter.svg", name=name, height=260, x=x, y=y, points=_thinned(points))
 
 
 def histogram(name: str, counts: Sequence[int], low: float, high: float) -> Markup:
@@ -122,11 +118,10 @@ def point_map(name: str, points: Points, titles: Sequence[str], groups: Sequence
         groups: N numbers of groups.
         names: The name of each group, written at the group's median.
     """
-    xs, ys = zip(*points, strict=True)
-    scale = (_MAP_WIDTH - 2 * _MAP_MARGIN) / ((max(xs) - min(xs)) or 1.0)
-    spots = [
-        (round((x - min(xs)) * scale) + _MAP_MARGIN, round((y - min(ys)) * scale) + _MAP_MARGIN) for x, y in points
-    ]
+    left, right = (find(x for x, _ in points) for find in (min, max))
+    top = min(y for _, y in points)
+    scale = (_MAP_WIDTH - 2 * _MAP_MARGIN) / ((right - left) or 1.0)
+    spots = [(round((x - left) * scale) + _MAP_MARGIN, round((y - top) * scale) + _MAP_MARGIN) for x, y in points]
     height = max(y for _, y in spots) + _MAP_MARGIN
     members = [[spot for spot, group in zip(spots, groups, strict=True) if group == one] for one in range(len(names))]
     labels = [(*_label_place(own, title), title) for own, title in zip(members, names, strict=True)]
@@ -148,7 +143,7 @@ def _axes(points: Points, height: int) -> tuple[Axis, Axis]:
 
 
 def _thinned(points: Points) -> list[tuple[float, float]]:
-    """Return every n-th point and the last one."""
+    """Return the finite points, or every n-th of them and the last one if there are too many."""
     finite = [point for point in points if math.isfinite(point[1])]
     step = math.ceil(len(finite) / _MOST_POINTS) or 1
     return [*finite[::step], *(finite[-1:] if (len(finite) - 1) % step else ())]

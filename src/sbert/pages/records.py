@@ -1,4 +1,4 @@
-"""The plain records that other rooms hand over to the pages."""
+"""The plain records that other packages hand over to the pages."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Suite(NamedTuple):
 
 
 class Drift(NamedTuple):
-    """How far the vectors of the same texts differ between two models."""
+    """How far the vectors of two models differ for the same texts."""
 
     sentences: Sequence[str]
     histogram: tuple[Sequence[int], float, float] | None
-    """Counts of cosines, and the least and the greatest cosine; None where the models have different dimensions."""
+    """Counts of cosines and the ends of their range; None if the models have different dimensions."""
     moved: Table
     """The texts that moved furthest."""
 
@@ -75,7 +75,7 @@ class PaperTable(NamedTuple):
     """What differs from the paper."""
     plots: Sequence[Plot]
     ends: tuple[float, ...] = (0.0, 100.0)
-    """Values that every axis covers."""
+    """Values that the axes of the charts cover in any case."""
 
 
 class Run(NamedTuple):

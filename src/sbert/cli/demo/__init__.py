@@ -1,1 +1,1 @@
-"""What sbert demo shows."""
+"""Runs ``sbert demo`` and prepares its page."""
