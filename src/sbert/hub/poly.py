@@ -16,7 +16,7 @@ from sbert.errors import BadModel, shown
 from sbert.hub.card import poly_card
 from sbert.hub.files import read_object, reads_folder, whole_model
 from sbert.hub.kind import POLY_FOLDER, versions
-from sbert.hub.layout import write_into
+from sbert.hub.layout import read_parts, write_into
 from sbert.hub.parts import Parts, PolyParts
 from sbert.hub.schema import checked, choice, whole
 from sbert.hub.tensors import Stored
@@ -34,11 +34,14 @@ _CONFIG = {
 
 
 @reads_folder
-def read_poly(folder: Path, hidden_size: int) -> PolyParts | None:
-    """Return what a poly-encoder has besides its bi-encoder, or None where ``folder`` holds no poly-encoder."""
+def read_poly(folder: Path) -> tuple[Parts, PolyParts | None]:
+    """Return the bi-encoder in ``folder``, and what a poly-encoder has besides, or None for a mere bi-encoder."""
+    documents = read_parts(folder)
     place = folder / POLY_FOLDER
-    if not place.is_dir():
-        return None
+    return documents, _read_queries(place, documents.transformer.facts.hidden_size) if place.is_dir() else None
+
+
+def _read_queries(place: Path, hidden_size: int) -> PolyParts:
     path = place / "config.json"
     config = checked(read_object(path), _CONFIG, path)
     count = config["num_codes"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
@@ -107,6 +108,16 @@ class BiEncoder(VectorModel):
             legacy_weights: accept ``pytorch_model.bin`` (read without running any code from it).
         """
         parts = hub.read(hub.resolve(name, revision, legacy_weights=legacy_weights), legacy_weights=legacy_weights)
+        if truncate_dim is not None:
+            parts = replace(parts, truncate_dim=truncate_dim)
+        model = cls.from_parts(parts).ready(device, max_seq_length)
+        if self_check:
+            model.self_check()
+        return model
+
+    @classmethod
+    def from_parts(cls, parts: hub.Parts) -> BiEncoder:
+        """Build a model from what was read from its folder."""
         model = cls(
             Backbone(parts.tokenizer, parts.transformer),
             parts.pooling,
@@ -115,12 +126,9 @@ class BiEncoder(VectorModel):
             prompts=parts.prompts,
             default_prompt_name=parts.default_prompt_name,
             similarity=parts.similarity,
-            truncate_dim=parts.truncate_dim if truncate_dim is None else truncate_dim,
+            truncate_dim=parts.truncate_dim,
         )
         model.ranges, model.reference = parts.ranges, parts.reference
-        model.ready(device, max_seq_length)
-        if self_check:
-            model.self_check()
         return model
 
     @property

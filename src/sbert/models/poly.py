@@ -109,8 +109,8 @@ class PolyEncoder(TextModel):
             seed: of new codes.
         """
         folder = hub.resolve(name)
-        documents = BiEncoder.from_pretrained(folder, device="cpu", max_seq_length=max_seq_length)
-        stored = hub.read_poly(folder, documents.transformer.facts.hidden_size)
+        parts, stored = hub.read_poly(folder)
+        documents = BiEncoder.from_parts(parts).ready("cpu", max_seq_length)
         if stored is None:
             check_option("towers", towers or "shared", get_args(Towers))
             own = copy.deepcopy(documents.transformer) if towers == "separate" else None
