@@ -87,6 +87,21 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
     assert "may be chance" in row
 
 
+def test_own_pairs(tiny_folder, pairs, data):
+    models = [str(tiny_folder(name)) for name in ("bert", "electra")]
+    done = process("compare", *models, "--pairs", str(data / "stsb.tsv"), "--split", "test", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert [(score["task"], score["metric"]) for score in said["scores"]] == [
+        ("stsb.tsv", "spearman"),
+        ("stsb.tsv", "pearson"),
+    ]
+    evaluator = Similarity(pairs.first, pairs.second, pairs.gold)
+    first, second = (evaluator.scores(BiEncoder.from_pretrained(model))[0] for model in models)
+    assert said["scores"][0]["p_value"] == pytest.approx(first.compare(second).p_value)
+    assert (said["missing"], "drift" in said) == ([], False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [

@@ -1,4 +1,4 @@
-"""``sbert evaluate``: what it measures, how sure it says that is, what is missing, and the page; as a real process."""
+"""``sbert evaluate`` as a real process: scores, confidence intervals, what is missing, and the page."""
 
 from __future__ import annotations
 
@@ -129,8 +129,9 @@ def test_a_word_encoder(data, tmp_path):
         (["--aggregation", "max"], "--aggregation is 'max'", 2),
         (["--data", "없는 폴더"], "no folder '없는 폴더'", 1),
         (["--report", "out.pdf"], "must end in .html", 2),
+        (["--pairs", "없는 파일.tsv"], "없는 파일.tsv", 1),
         (["--suite", "sections", "--download"], "the hub did not give the data set", 1),  # these tests are offline
-        ([], "say --data DIR, or set SBERT_DATA", 1),
+        ([], "give --data DIR, or set SBERT_DATA", 1),
     ],
 )
 def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
@@ -139,6 +140,36 @@ def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):
     assert (done.returncode, done.stdout) == (code, "")
     assert len(done.stderr.splitlines()) == 1
     assert said in done.stderr
+
+
+def test_own_pairs(tiny_folder, tmp_path):
+    model, page = str(tiny_folder("bert")), tmp_path / "내 보고서.html"
+    path = tmp_path / "우리말.tsv"
+    path.write_text("\n".join(["글1\t글2\t점수", *(f"{a}\t{b}\t{20 * c}" for a, b, c in PAIRS)]), "utf-8")
+    named = ["--pairs", str(path), "--columns", "글1,글2", "--label", "점수"]
+    done = process("evaluate", model, *named, "--device", "cpu", "--json", "--report", str(page))
+    assert done.returncode == 0, done.stderr
+    (suite,) = json.loads(done.stdout)["suites"]
+    first, second, _ = zip(*PAIRS, strict=True)
+    first, second = (BiEncoder.from_pretrained(model).encode(side) for side in (first, second))
+    cosines = np.vecdot(first, second) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
+    spearman, pearson = suite["scores"]
+    assert (spearman["task"], spearman["metric"], pearson["metric"]) == (
+        path.name,
+        "spearman_cosine",
+        "pearson_cosine",
+    )
+    assert spearman["value"] == pytest.approx(gold_against(cosines))
+    assert spearman["interval"][0] < spearman["value"] < spearman["interval"][1]
+    assert path.name in page.read_text("utf-8")
+
+    classes = tmp_path / "nli.tsv"
+    classes.write_text("premise\thypothesis\tlabel\n비가 온다\t날씨가 궂다\tentailment\n", "utf-8")
+    done = process("evaluate", model, "--pairs", str(classes))
+    assert (done.returncode, done.stdout) == (1, "")
+    missing, error = done.stderr.splitlines()
+    assert missing.startswith("missing  nli.tsv: needs a model of another kind")
+    assert error == "error: nothing was measured with --pairs"
 
 
 def test_nothing_measured_is_an_error_and_an_average_says_of_how_many(tiny_folder, data, tmp_path):

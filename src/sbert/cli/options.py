@@ -78,6 +78,18 @@ SuiteName = Annotated[
         help="sts, korean, nli, senteval, arguments, sections, retrieval, or all of them. Defaults to sts.",
     ),
 ]
+PairsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--pairs", metavar="FILE", help="File of your own pairs with scores or labels, or triplets, to measure on."
+    ),
+]
+LabelColumn = Annotated[
+    str | None, typer.Option("--label", help="Field of --pairs that holds the labels. Defaults to its usual names.")
+]
+Split = Annotated[
+    str | None, typer.Option("--split", help="Rows of --pairs to use, by its field 'split'. Defaults to all rows.")
+]
 
 # Output
 

@@ -44,7 +44,7 @@ def read(
     label: str | None = None,
     label_map: LabelMap | None = None,
     label_kind: LabelKind | None = None,
-    score_range: tuple[float, float] = (0.0, 5.0),
+    score_range: tuple[float, float] | None = (0.0, 5.0),
     limit: int | None = None,
 ) -> Columns:
     """Read the texts and labels of one tsv, csv, jsonl, json, txt or parquet file.
@@ -59,7 +59,7 @@ def read(
         label: The column of labels, if it has another name.
         label_map: From the labels in the file to names or ids of classes. By default, class names are sorted.
         label_kind: What the labels are, if their values could mislead; "none" leaves them out.
-        score_range: The lowest and the highest score, which become 0 and 1.
+        score_range: The lowest and the highest score, which become 0 and 1; None leaves scores unchanged.
         limit: The maximum number of rows; the first ones are taken.
     """
     if label_kind is not None:
@@ -124,7 +124,7 @@ class _Taken:
         return self.source.place(self.numbers[row])
 
 
-def _columns(taken: _Taken, label_map: LabelMap | None, score_range: tuple[float, float]) -> Columns:
+def _columns(taken: _Taken, label_map: LabelMap | None, score_range: tuple[float, float] | None) -> Columns:
     name, layout = taken.source.name, taken.layout
     if layout is None:
         raise BadInput(f"{name} is empty, but at least one row is needed")

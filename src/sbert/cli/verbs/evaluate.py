@@ -1,59 +1,109 @@
-"""``sbert evaluate``: a model on the paper's test sets, with confidence intervals."""
+"""``sbert evaluate``: measures a model on test sets, with confidence intervals."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import Annotated, Any, NamedTuple, cast, get_args
 
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import AnyModel, DataFolder, HtmlReport, Json, SuiteName, data_folder
+from sbert.cli.options import (
+    AnyModel,
+    Columns,
+    DataFolder,
+    Device,
+    HtmlReport,
+    Json,
+    LabelColumn,
+    PairsFile,
+    Split,
+    SuiteName,
+    data_folder,
+    names,
+)
+from sbert.data import Columns as Pairs
 from sbert.data.writers import check_output
 from sbert.disk.files import whole_file
 from sbert.errors import BadInput, check_value
+from sbert.evaluate.evaluators.similarity import Aggregation
+from sbert.evaluate.metrics.significance import Interval
+from sbert.evaluate.score import Score
+from sbert.evaluate.suites import SUITES, file
+from sbert.evaluate.suites import download as download_suite
+from sbert.evaluate.suites.report import Report
+from sbert.models.load import load
+from sbert.pages import reports as pages
+from sbert.pages.records import Bar, Plot, Suite, Table
 from sbert.text import display
 
-if TYPE_CHECKING:
-    from sbert.evaluate.evaluators.similarity import Aggregation
-    from sbert.evaluate.metrics.significance import Interval
-    from sbert.evaluate.score import Score
-    from sbert.evaluate.suites.report import Report
-    from sbert.pages.records import Suite
+Intervals = dict[Score, Interval | None]
+_HEADINGS = ("score", "95 %", "items", "measure")
 
-    Intervals = dict[Score, Interval | None]
+
+class TestSets(NamedTuple):
+    """What to measure models on."""
+
+    suites: list[str]
+    folder: Path | None
+    """Folder with the data of the suites; None if there are no suites."""
+    pairs: Pairs | None
+    """The user's own pairs or triplets."""
+    aggregation: Aggregation = "all"
+
+    def measure(self, name: str, device: str | None) -> list[Report]:
+        """Load a model and measure it."""
+        model = load(name, device=device)
+        found = [
+            SUITES[suite].run(model, self.folder or "", aggregation=self.aggregation, show_progress_bar=True)
+            for suite in self.suites
+        ]
+        return found if self.pairs is None else [*found, file.run(self.pairs, model)]
+
+    def nothing(self) -> BadInput:
+        """The error of a model that none of the data could measure."""
+        where = f"with what is in {self.folder}; see docs/suites.md for the files" if self.folder else "with --pairs"
+        return BadInput(f"nothing was measured {where}")
 
 
 def evaluate(
     model: AnyModel,
     suite: SuiteName = None,
     data: DataFolder = None,
+    pairs: PairsFile = None,
+    columns: Columns = None,
+    label: LabelColumn = None,
+    split: Split = None,
     aggregation: Annotated[
-        str, typer.Option(help="Of a year of STS: all (the paper's), mean or wmean over its subsets.")
+        str,
+        typer.Option(help="Aggregation over the subsets of an STS year: all (as in the paper), mean or wmean."),
     ] = "all",
+    device: Device = None,
     report: HtmlReport = None,
-    download: Annotated[bool, typer.Option("--download", help="First fetch what the hub has of the data.")] = False,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download missing test data from the Hugging Face hub first.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Measure a model of any kind on whatever of a suite's data is there, and say what is missing.
+    """Measure a model on the data sets of a suite, or on your own pairs, with confidence intervals.
 
     Example: sbert evaluate all-MiniLM-L6-v2 --suite sts --data data/
     """
-    folder = data_folder(data)
     if report is not None:
         check_output(report, (".html",))
-    from sbert.evaluate.evaluators.similarity import Aggregation
-
     check_value("--aggregation", aggregation, get_args(Aggregation))
-    names = suite_names(suite or "sts")
-    if download:
-        _download(names, folder)
-    reports = measure(model, names, folder, cast("Aggregation", aggregation))
-    intervals = _intervals(reports)
+    test = test_sets(suite, data, pairs, columns, label, split)
+    if download and test.folder is not None:
+        for name in test.suites:
+            for path in download_suite(name, test.folder):
+                show.note(f"downloaded {path}")
+    reports = test._replace(aggregation=cast("Aggregation", aggregation)).measure(model, device)
+    intervals = {score: score.interval() for found in reports for score in found.scores}
     if report is not None:
-        with whole_file(report) as file:
-            file.write(_page(model, reports, intervals).encode())
+        page = pages.evaluation(model, [_page_part(found, intervals) for found in reports])
+        with whole_file(report) as stream:
+            stream.write(page.encode())
     if json:
         show.as_json({"model": model, "suites": [_as_json(found, intervals) for found in reports]})
     else:
@@ -62,46 +112,35 @@ def evaluate(
         if report is not None:
             show.note(f"report -> {report}")
     if not any(found.scores for found in reports):
-        raise BadInput(f"nothing was measured with what is in {folder}; see docs/suites.md for the files")
+        raise test.nothing()
 
 
-def suite_names(asked: str) -> list[str]:
-    """One suite, or all."""
-    from sbert.evaluate.suites.catalog import SUITES
-
-    check_value("--suite", asked, (*SUITES, "all"))
-    return list(SUITES) if asked == "all" else [asked]
-
-
-def _download(names: list[str], folder: Path) -> None:
-    from sbert.evaluate.suites import catalog as suites
-
-    for name in names:
-        for path in suites.download(name, folder):
-            show.note(f"fetched {path}")
-
-
-def measure(name: str, suites: list[str], folder: Path, aggregation: Aggregation = "all") -> list[Report]:
-    """What each suite says of a model."""
-    from sbert.evaluate.suites.catalog import SUITES
-    from sbert.models.load import load
-
-    model = load(name)
-    return [SUITES[suite].run(model, folder, aggregation=aggregation, show_progress_bar=True) for suite in suites]
-
-
-def _intervals(reports: list[Report]) -> Intervals:
-    return {score: score.interval() for report in reports for score in report.scores}
+def test_sets(
+    suite: str | None,
+    data: Path | None,
+    pairs: Path | None,
+    columns: str | None,
+    label: str | None,
+    split: str | None,
+) -> TestSets:
+    """Return the data that the options of the command line name; suite "sts" if they name none."""
+    if suite is None and pairs is None:
+        suite = "sts"
+    chosen: list[str] = []
+    if suite is not None:
+        check_value("--suite", suite, (*SUITES, "all"))
+        chosen = list(SUITES) if suite == "all" else [suite]
+    own = None if pairs is None else file.read_pairs(pairs, columns=names(columns), label=label, split=split)
+    return TestSets(chosen, data_folder(data) if chosen else None, own)
 
 
 def _print(report: Report, intervals: Intervals) -> None:
     if report.scores:
         rows = _rows(report, intervals)
         if len({score.task for score in report.scores}) > 1:
-            rows.append(
-                ["average", display.number(report.average), "", "", f"of {report.averaged}, each by its first score"]
-            )
-        show.table([report.suite, "score", "95 %", "items", "measure"], rows)
+            note = f"mean of {report.averaged}, with the first score of each"
+            rows.append(["average", display.number(report.average), "", "", note])
+        show.table([report.suite, *_HEADINGS], rows)
     for task, reason in report.missing:
         show.note(f"missing  {task}: {reason}")
 
@@ -113,7 +152,7 @@ def _rows(report: Report, intervals: Intervals) -> list[list[str]]:
             display.number(score.value),
             _between(intervals[score]),
             f"{score.items:,}",
-            _measure(score),
+            f"{score.name}; {score.note}" if score.note else score.name,
         ]
         for score in report.scores
     ]
@@ -121,10 +160,6 @@ def _rows(report: Report, intervals: Intervals) -> list[list[str]]:
 
 def _between(interval: Interval | None) -> str:
     return "" if interval is None else f"{display.number(interval.low)} to {display.number(interval.high)}"
-
-
-def _measure(score: Score) -> str:
-    return f"{score.name}; {score.note}" if score.note else score.name
 
 
 def _as_json(report: Report, intervals: Intervals) -> dict[str, Any]:
@@ -144,25 +179,17 @@ def _as_json(report: Report, intervals: Intervals) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """JSON has no word for what is not a number."""
+    """Replace NaN, which JSON does not have, with None."""
     return None if math.isnan(value) else value
 
 
-def _page(model: str, found: list[Report], intervals: Intervals) -> str:
-    from sbert.pages import reports
-
-    return reports.evaluation(model, [_suite(report, intervals) for report in found])
-
-
-def _suite(report: Report, intervals: Intervals) -> Suite:
-    from sbert.pages.records import Bar, Plot, Suite, Table
-
+def _page_part(report: Report, intervals: Intervals) -> Suite:
     plots = [Plot(f"{score.task}: gold labels and model", score.points()) for score in report.scores]
     return Suite(
         name=report.suite,
         average=f"{display.number(report.average)} over {report.averaged}",
         bars=[Bar(f"{score.task}, {score.name}", score.value, *(intervals[score] or ())) for score in report.scores],
-        table=Table(["task", "score", "95 %", "items", "measure"], _rows(report, intervals), "lrrrl"),
+        table=Table(["task", *_HEADINGS], _rows(report, intervals), "lrrrl"),
         plots=[plot for plot in plots if plot.points],
         missing=report.missing,
     )
