@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import cdist
 
 from sbert.errors import BadInput, BadOption
-from sbert.search import exact, most_similar_pairs, semantic_search
+from sbert.search import best, exact, measure, most_similar_pairs, semantic_search
 from sbert.types import Hit, Pair, Similarity
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -62,10 +62,12 @@ def matrices(draw: st.DrawFn, dimensions: int | None = None, max_rows: int = 24)
 
 
 def with_blocks(patch: pytest.MonkeyPatch, block: int, pending: int) -> None:
-    patch.setattr(exact, "_ROWS", block)
-    patch.setattr(exact, "_COLUMNS", 2 * block + 1)
-    patch.setattr(exact, "_CHUNK", block)
-    patch.setattr(exact, "_PENDING", pending)
+    patch.setattr(exact, "ROWS", block)
+    patch.setattr(exact, "COLUMNS", 2 * block + 1)
+    patch.setattr(exact, "FEW_QUERIES", block)
+    patch.setattr(measure, "CHUNK", block)
+    patch.setattr(measure, "CACHED", block + 1)
+    patch.setattr(best, "PENDING", pending)
 
 
 def promoted(matrix: FloatArray) -> FloatArray:
@@ -125,11 +127,12 @@ def test_blocks_do_not_show_at_real_sizes(seed: int, similarity: Similarity, siz
 def test_a_key_errs_less_than_the_slack(seed: int, dimensions: int, similarity: Similarity) -> None:
     random = np.random.default_rng(seed)
     vectors = (random.standard_normal((40, dimensions)) * random.choice([1, 30], (40, 1)) + 1).astype(np.float32)
-    rows = exact._read("vectors", vectors)
-    measure = exact._Measure.between(rows, rows, similarity)
+    rows = measure.Rows.read("vectors", vectors)
+    left = rows.unit() if similarity == "cosine" else rows
     first, second = np.indices((40, 40)).reshape(2, -1)
-    keys = measure.keys(measure.scaled(rows, 0, 40), measure.scaled(rows, 0, 40)).ravel()
-    assert np.abs(keys - measure.key_of(measure.scores(first, second))).max() < measure.slack / 2
+    scores = measure.Scorer(vectors, vectors, similarity).scores(first, second).reshape(40, 40)
+    keys, slack = (compare(left, rows, similarity) for compare in (measure.keys, measure.slack))
+    assert (np.abs(keys - measure.key_of(scores.astype(np.float64), similarity)) < slack / 2).all()
 
 
 def test_a_hit_does_not_depend_on_the_company() -> None:
@@ -194,6 +197,13 @@ def test_a_threshold_is_compared_with_the_returned_score() -> None:
     assert most_similar_pairs(vectors, threshold=0.9, similarity="dot") == []
     score = float(np.float32(0.9))
     assert most_similar_pairs(vectors, threshold=score, similarity="dot") == [Pair(0, 1, score)]
+
+
+def test_scores_that_round_to_zero_tie() -> None:
+    random = np.random.default_rng(8)
+    vectors = (random.standard_normal((40, 5)) * 1e-23).astype(np.float32)  # products are below the steps of float32
+    assert most_similar_pairs(vectors, 30, similarity="dot") == reference_pairs(vectors, 30, -np.inf, "dot")
+    assert semantic_search(vectors, vectors, 3, "dot") == reference_hits(vectors, vectors, 3, "dot")
 
 
 def test_a_zero_vector_is_similar_to_nothing() -> None:
