@@ -1,6 +1,6 @@
 """One query over 300,000 vectors of 384 dimensions: ``semantic_search`` against a plain numpy scan.
 
-The scan multiplies, selects the k best with ``argpartition`` and sorts them; its rows have length 1 already, so it needs
+The scan multiplies, selects the k best with ``argpartition`` and sorts them; its rows have length 1, so it needs
 no norms. ``semantic_search`` computes the norms, checks every row and scores the best exactly. The bar is a ratio of
 times, of which less is better: at most 1.5.
 """
