@@ -120,7 +120,7 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi, pairs):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder has its cosine alone; leave --as out" in failure(
+    assert "output is 'logit', but this BiEncoder gives its cosine only; leave --as out" in failure(
         "predict", bi, "쌍.jsonl", "--as", "logit"
     )
 
@@ -200,7 +200,7 @@ def test_a_poly_encoder_gives_its_scores(folder, poly, pairs):
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(pairs).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
     line = failure("predict", poly, "쌍.jsonl", "--as", "logit")
-    assert "but this PolyEncoder has its dot alone; leave --as out" in line
+    assert "but this PolyEncoder gives its dot only; leave --as out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",

@@ -71,7 +71,7 @@ def test_on_a_full_disk(model, tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("sbert.hub.files._sync", full)
+    monkeypatch.setattr("sbert.disk.files.sync", full)
     with pytest.raises(ModelNotSaved, match=r"모델 \(No space left on device\); make room there, or name") as caught:
         model.save_pretrained(tmp_path / "모델")
     assert isinstance(caught.value, SbertError)

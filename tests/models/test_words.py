@@ -163,7 +163,7 @@ def test_vectors_with_capitals_are_looked_up_with_theirs(tmp_path):
 def test_refusals():
     with pytest.raises(BadOption, match=r"pooling is 'meen'.*did you mean 'mean'"):
         encoder(pooling="meen")
-    with pytest.raises(BadInput, match="got 1 words and 3 vectors, but needs one a word, and a zero before"):
+    with pytest.raises(BadInput, match="got 1 words and 3 vectors, but needs a zero vector and then one"):
         WordEncoder(WordTokenizer(["비"]), WordEmbeddings(torch.zeros(3, 2)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sbert.errors import ModelNotFound
+from sbert.errors import BadInput, ModelNotFound, shown
 from sbert.hub import bundled
 
 # Code (.py), pickles (.bin) and other engines' weights (onnx, openvino, ...) are neither needed nor wanted.
@@ -24,6 +24,8 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
     """
     if name is None:
         return _by_name(bundled.DEFAULT, revision, legacy_weights)
+    if not isinstance(name, str | Path):
+        raise BadInput(f"the name of a model is {shown(name)}, but must be a text or a Path; name a model or a folder")
     folder = Path(os.path.expanduser(name))
     if name and os.path.isdir(folder):  # unlike Path's own, it only says no to a name that no disk takes
         return folder / "model" if _is_run(folder) else folder

@@ -1,1 +1,1 @@
-"""WHAT THE USER HOLDS: models from texts to vectors, and from pairs of texts to scores."""
+"""The models that users load: texts to vectors, and pairs of texts to scores."""

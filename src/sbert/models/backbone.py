@@ -1,4 +1,4 @@
-"""A tokenizer and the transformer it was made for: what a model is built on."""
+"""Pairs a tokenizer with the transformer it belongs to: the part that bi-, cross- and poly-encoders are built on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sbert import hub
-from sbert.errors import BadInput, check_count
+from sbert.errors import BadInput, check_count, shown
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -20,19 +20,36 @@ _BY_LENGTH = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backbone:
-    """Token ids and the body that reads them; shared by every kind of model."""
+    """A tokenizer and the transformer that reads its token ids."""
 
     tokenizer: Tokenizer
     transformer: Transformer
 
     @classmethod
     def from_pretrained(cls, name: str | Path, max_seq_length: int | None = None) -> Backbone:
-        """The body of any transformers encoder: a folder, an installed model package, or a hub name."""
+        """Load the backbone of any transformers encoder.
+
+        Args:
+            name: A folder, an installed model package, or a hub name.
+            max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.
+        """
         tokenizer, transformer = hub.read_backbone(hub.resolve(name))
         if max_seq_length is not None:
             check_max_length(max_seq_length, transformer.facts.max_length)
             tokenizer = tokenizer.with_max_length(max_seq_length)
         return cls(tokenizer, transformer)
+
+    def describe(self, **own: Any) -> dict[str, Any]:
+        """Collect the properties of the tokenizer and the transformer; ``own`` are those of the whole model."""
+        facts = self.transformer.facts
+        return {
+            "architecture": facts.architecture,
+            "layers": facts.depth,
+            "hidden_size": facts.hidden_size,
+            "vocabulary": self.tokenizer.backend.get_vocab_size(),
+            **own,
+            "runs": _PACKED if self.transformer.packed else _BY_LENGTH,
+        }
 
 
 def check_max_length(tokens: int, positions: int | None) -> None:
@@ -42,14 +59,10 @@ def check_max_length(tokens: int, positions: int | None) -> None:
         raise BadInput(f"max_seq_length is {tokens}, but this model has {positions} positions")
 
 
-def describe_transformer(tokenizer: Tokenizer, transformer: Transformer, **own: Any) -> dict[str, Any]:
-    """Collect the properties of a transformer and its vocabulary, with the model's ``own`` in their midst."""
-    facts = transformer.facts
-    return {
-        "architecture": facts.architecture,
-        "layers": facts.depth,
-        "hidden_size": facts.hidden_size,
-        "vocabulary": tokenizer.backend.get_vocab_size(),
-        **own,
-        "runs": _PACKED if transformer.packed else _BY_LENGTH,
-    }
+def check_backbone(model: str, backbone: object) -> None:
+    """Raise BadInput unless ``backbone`` is a :class:`Backbone`; a model's name gets the way to load it."""
+    if isinstance(backbone, str | Path):
+        raise BadInput(f"{model} got {shown(str(backbone))}; load a model by its name with {model}.from_pretrained")
+    if not isinstance(backbone, Backbone):
+        kind = type(backbone).__name__
+        raise BadInput(f"{model} got a {kind}, but is built on a Backbone; load a model with {model}.from_pretrained")

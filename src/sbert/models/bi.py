@@ -1,10 +1,9 @@
-"""The bi-encoder: one text at a time in, one vector per text out."""
+"""The bi-encoder: turns each text by itself into one vector."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
@@ -13,10 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, SelfCheckFailed, check_count, check_option, counted
-from sbert.models.backbone import Backbone, describe_transformer
+from sbert.errors import BadInput, check_option, counted
+from sbert.models import storage
+from sbert.models.backbone import Backbone, check_backbone
 from sbert.models.inference import run
 from sbert.models.postprocess import check_dimensions, check_numbers, finish, merge_windows
+from sbert.models.prompts import choose_prompt
 from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
 from sbert.nn.pooling import as_poolings, pool
@@ -27,22 +28,20 @@ from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Poo
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# Rounding differs between kinds of processors, but never this much.
-_SELF_CHECK_TOLERANCE = 1e-4
-
 
 class BiEncoder(VectorModel):
-    """Sentence-BERT: a transformer, pooling, and whatever heads follow.
+    """Sentence-BERT: a transformer, pooling, and optional heads.
 
     Args:
-        backbone: tokenizer and transformer.
-        pooling: one or several ways to make one vector of a text's tokens; several are concatenated.
-        heads: modules after pooling: ``Dense``, ``LayerNorm``, ``Dropout``, ``Normalize``.
-        include_prompt: whether pooling counts the prompt's tokens.
-        prompts: texts to put before every text, by name.
-        default_prompt_name: the prompt to use when none is named.
-        similarity: how this model's vectors are meant to be compared.
-        truncate_dim: keep only the first so many dimensions (Matryoshka models).
+        backbone: The tokenizer and the transformer.
+        pooling: One or several ways to turn the hidden states of a text into one vector; the results of several are
+            concatenated.
+        heads: Modules to apply after pooling: ``Dense``, ``LayerNorm``, ``Dropout`` or ``Normalize``.
+        include_prompt: Whether pooling includes the tokens of the prompt.
+        prompts: Texts that can be put before every text, by name.
+        default_prompt_name: The prompt to use if none is named.
+        similarity: The measure that compares two vectors of this model.
+        truncate_dim: Number of leading dimensions to keep (Matryoshka models). Defaults to all.
 
     >>> model = BiEncoder.from_pretrained()
     >>> E = model.encode(["A man is eating.", "Someone has a meal.", "고양이가 잔다."])
@@ -66,6 +65,7 @@ class BiEncoder(VectorModel):
         truncate_dim: int | None = None,
     ) -> None:
         super().__init__()
+        check_backbone("BiEncoder", backbone)
         self.pooling = as_poolings(pooling)
         self.tokenizer: Tokenizer = backbone.tokenizer
         self.transformer = backbone.transformer
@@ -76,12 +76,12 @@ class BiEncoder(VectorModel):
         self.default_prompt_name = default_prompt_name
         self.similarity_fn_name = similarity
         if truncate_dim is not None:
-            check_dimensions(truncate_dim, self._full_dimension)
+            check_dimensions(truncate_dim, self.full_dimension)
         self.truncate_dim = truncate_dim
         self.ranges: FloatArray | None = None
         self.reference: hub.Reference | None = None
         self.eval()
-        self._check_settings()
+        self.check_settings()
 
     @classmethod
     def from_pretrained(
@@ -98,14 +98,14 @@ class BiEncoder(VectorModel):
         """Load a model.
 
         Args:
-            name: a folder, an installed model package, or a hub name; nothing means the embedded default.
-                A plain transformers encoder gets mean pooling.
-            device: where to run; the first accelerator if there is one, else the CPU.
-            max_seq_length: cut texts at so many tokens instead of the model's own number.
-            truncate_dim: keep only the first so many dimensions.
-            revision: branch, tag or commit of a hub repository.
-            self_check: compare with the vectors stored in the folder and refuse a model that differs.
-            legacy_weights: accept ``pytorch_model.bin`` (read without running any code from it).
+            name: A folder, an installed model package, or a hub name. Defaults to the embedded model. A plain
+                transformers encoder gets mean pooling.
+            device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
+            max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.
+            truncate_dim: Number of leading dimensions to keep. Defaults to the model's own number.
+            revision: Branch, tag or commit of a hub repository.
+            self_check: Whether to compare with the vectors stored in the folder and refuse a model that differs.
+            legacy_weights: Whether to accept ``pytorch_model.bin`` (read without running any code from it).
         """
         parts = hub.read(hub.resolve(name, revision, legacy_weights=legacy_weights), legacy_weights=legacy_weights)
         if truncate_dim is not None:
@@ -134,10 +134,11 @@ class BiEncoder(VectorModel):
     @property
     def embedding_dimension(self) -> int:
         """D, the size of a vector from :meth:`encode`."""
-        return self._full_dimension if self.truncate_dim is None else self.truncate_dim
+        return self.full_dimension if self.truncate_dim is None else self.truncate_dim
 
     @property
-    def _full_dimension(self) -> int:
+    def full_dimension(self) -> int:
+        """The size of a vector before ``truncate_dim`` applies."""
         return heads_.output_size(self.heads, self._pooled_dimension)
 
     @property
@@ -149,18 +150,18 @@ class BiEncoder(VectorModel):
         return self.transformer.facts.max_length
 
     def prompt_for(self, task: Role | None = None) -> str:
-        """What is put before a query, a document or any other text where no prompt is asked for."""
-        return self._prompt(task if task in self.prompts else None, None)
+        """Return the prompt of a query, a document or any other text if the caller names none."""
+        return choose_prompt(self.prompts, task if task in self.prompts else self.default_prompt_name, None)
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
-        """The first of the three steps: texts -> token ids."""
+        """Convert texts to token ids."""
         return self.tokenizer(texts, prompt)
 
     def _tokenize_pairs(self, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
         return (self.tokenize(texts, self.prompt_for()) for texts in columns)
 
     def forward(self, batch: Batch) -> Tensor:
-        """The second step: (T,) token ids -> (B, D) vectors, in the order of the batch."""
+        """Embed a batch: (T,) token ids -> (B, D), in the order of the batch."""
         skip = 0 if self.include_prompt else batch.prompt_length
         if self.pooling == ("cls",) and not skip:
             return heads_.apply(self.heads, self.transformer.first(batch))
@@ -194,35 +195,33 @@ class BiEncoder(VectorModel):
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
     ) -> Array | Tensor:
-        """Vectors of texts: (N, D), or (D,) for a single string.
+        """Embed texts: (N, D), or (D,) for a single string.
 
-        A vector depends on its text alone: neither on the other texts nor on batch sizes or threads.
+        A vector depends only on its text: not on the other texts, the batch size or the number of threads.
 
         Args:
-            sentences: a text, or any iterable of texts.
-            prompt_name: which of the model's prompts to put before every text.
-            prompt: a prompt in so many words; wins over ``prompt_name``.
-            batch_tokens: tokens in one pass; changes speed and memory only.
-            batch_size: at most so many texts in one pass.
-            normalize_embeddings: every vector to length one.
-            truncate_dim: keep only the first so many dimensions.
+            sentences: A text, or any iterable of texts.
+            prompt_name: Name of the model's prompt to put before every text.
+            prompt: The prompt itself; takes precedence over ``prompt_name``.
+            batch_tokens: Number of tokens in a batch; affects only speed and memory.
+            batch_size: Maximum number of texts in a batch.
+            normalize_embeddings: Whether to scale every vector to length one.
+            truncate_dim: Number of leading dimensions to keep.
             precision: ``float32``, ``float16``, ``int8``, ``uint8``, ``binary`` or ``ubinary``.
-            convert_to_tensor: a torch tensor on the model's device instead of an array.
-            show_progress_bar: show tokens done and time left.
-            on_truncate: what to do about texts longer than the model reads: ``warn`` in one line, ``raise``,
-                ``ignore``, or ``chunk``: embed them as the length-weighted mean of their windows.
+            convert_to_tensor: Whether to return a torch tensor on the model's device instead of an array.
+            show_progress_bar: Whether to show a progress bar.
+            on_truncate: What to do about texts that are longer than the maximum length: ``warn`` in one line,
+                ``raise``, ``ignore``, or ``chunk`` (embed them as the length-weighted mean of their windows).
         """
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
-        prompt = self._prompt(prompt_name, prompt)
+        prompt = choose_prompt(self.prompts, prompt_name or self.default_prompt_name, prompt)
         if prompt and not self.include_prompt and on_truncate == "chunk":
             raise BadInput(
                 "on_truncate='chunk' cannot go with a prompt that pooling leaves out: only the first window has it"
             )
         tokens = self.tokenizer(texts, prompt, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
-        vectors = np.empty((len(tokens.lengths), self._full_dimension), np.float32)
-        for rows, _, result in run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar):
-            vectors[rows] = result.float().cpu().numpy()
+        vectors = self._run(tokens, (self.full_dimension,), batch_tokens, batch_size, show_progress_bar)
         vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
         check_numbers(vectors, texts)
         size = self.truncate_dim if truncate_dim is None else truncate_dim
@@ -230,44 +229,24 @@ class BiEncoder(VectorModel):
         output = finished[0] if isinstance(sentences, str) else finished
         return torch.from_numpy(output).to(self.device) if convert_to_tensor else output
 
+    @property
+    def _gives_unit_vectors(self) -> bool:
+        return len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
+
     def encode_query(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
-        """:meth:`encode` with the model's ``query`` prompt, if it has one and no other is asked for."""
-        return self.encode(sentences, **self._for_task("query", options))
+        """Embed texts like :meth:`encode`, by default with the model's ``query`` prompt if it has one."""
+        return self.encode(sentences, **self._with_prompt("query", options))
 
     def encode_document(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
-        """:meth:`encode` with the model's ``document`` prompt, if it has one and no other is asked for."""
-        return self.encode(sentences, **self._for_task("document", options))
+        """Embed texts like :meth:`encode`, by default with the model's ``document`` prompt if it has one."""
+        return self.encode(sentences, **self._with_prompt("document", options))
 
-    def encode_stream(
-        self, sentences: Iterable[str], *, window: int = 8192, **options: Unpack[EncodeOptions]
-    ) -> Iterator[tuple[range, Array]]:
-        """Vectors of any number of texts in constant memory: the row numbers and vectors of one window after another.
-
-        Args:
-            sentences: any iterable of texts; only ``window`` of them are held at a time.
-            window: texts embedded together.
-            options: as :meth:`encode`, but 1,024 tokens in one pass unless given: half the memory, a little slower.
-
-        >>> model = BiEncoder.from_pretrained()
-        >>> for rows, vectors in model.encode_stream((f"line {i}" for i in range(5)), window=3):
-        ...     print(rows, vectors.shape)
-        range(0, 3) (3, 384)
-        range(3, 5) (2, 384)
-        """
-        check_count("window", window)
-        options = {"batch_tokens": 1024, **options}
-        quietly: EncodeOptions = {**options, "show_progress_bar": False}
-        self.encode([], **quietly)  # so that a wrong option is an error now, not at the first window
-        return self._windows(iter([sentences] if isinstance(sentences, str) else sentences), window, options)
-
-    def _windows(self, texts: Iterator[str], window: int, options: EncodeOptions) -> Iterator[tuple[range, Array]]:
-        start = 0
-        while part := list(islice(texts, window)):
-            yield range(start, start + len(part)), self.encode(part, **options)
-            start += len(part)
+    def _with_prompt(self, task: Role, options: EncodeOptions) -> EncodeOptions:
+        named = options.get("prompt_name") is not None or options.get("prompt") is not None
+        return options if named else {**options, "prompt": self.prompt_for(task)}
 
     def encode_tokens(self, sentences: Iterable[str], *, batch_tokens: int = 2048) -> list[FloatArray]:
-        """The last hidden states of every text's tokens, special tokens included: N arrays (tokens, H)."""
+        """Return the last hidden states of every text, special tokens included: N arrays (tokens, H)."""
         texts = check_texts(sentences)
         tokens = self.tokenizer(texts)
         tokens.truncation.report("warn")
@@ -278,13 +257,13 @@ class BiEncoder(VectorModel):
         return states
 
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
-        """Learn each dimension's range from a sample of your corpus, for ``precision="int8"`` and ``"uint8"``.
+        """Learn the range of each dimension from a sample of your corpus, for the precisions int8 and uint8.
 
-        The ranges are saved with the model, so that the same text always gets the same bytes. They hold for
-        vectors made with these options, of as many dimensions or fewer.
+        The ranges are saved with the model, so that a text always gets the same bytes. They apply to vectors that are
+        made with the same options and have at most as many dimensions.
         """
         texts = check_texts(sentences)
-        if len(set(texts)) < 2:  # of a single one, every range would be a point
+        if len(set(texts)) < 2:  # every range would have length zero
             raise BadInput(
                 f"calibrate got {counted(len(set(texts)), 'different text')}, but needs a sample of the corpus: "
                 "a few thousand are plenty"
@@ -293,7 +272,7 @@ class BiEncoder(VectorModel):
         self.ranges = ranges_of(self.encode(texts, **as_floats))
 
     def _properties(self) -> dict[str, Any]:
-        return describe_transformer(self.tokenizer, self.transformer, **self.vector_properties())
+        return Backbone(self.tokenizer, self.transformer).describe(**self.vector_properties())
 
     def vector_properties(self) -> dict[str, Any]:
         """The part of :meth:`describe` that follows from pooling, heads and prompts."""
@@ -309,64 +288,19 @@ class BiEncoder(VectorModel):
         }
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write a folder that loads here and, as it is, in sentence-transformers; whole or not at all."""
-        hub.write(self.parts(), Path(folder))
-
-    def parts(self) -> hub.Parts:
-        """All that is saved, with new reference vectors."""
-        self._check_settings()
-        vectors = self.encode(hub.REFERENCE_TEXTS, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
-        self.reference = hub.Reference(hub.REFERENCE_TEXTS, vectors)
-        return hub.Parts(
-            tokenizer=self.tokenizer,
-            transformer=self.transformer,
-            pooling=self.pooling,
-            include_prompt=self.include_prompt,
-            heads=tuple(self.heads),
-            prompts=self.prompts,
-            default_prompt_name=self.default_prompt_name,
-            similarity=self.similarity_fn_name,
-            ranges=self.ranges,
-            reference=self.reference,
-            truncate_dim=self.truncate_dim,
-        )
+        """Write a folder that sbert and sentence-transformers can load, completely or not at all."""
+        hub.write(storage.parts_of(self), Path(folder))
 
     def self_check(self) -> float:
-        """The largest difference to the vectors stored with the model; raises where it is more than rounding."""
-        if self.reference is None:
-            raise SelfCheckFailed("this model carries no reference vectors; save it with sbert first")
-        texts = self.reference.texts
-        vectors = self.encode(texts, prompt="", truncate_dim=self._full_dimension, on_truncate="ignore")
-        difference = hub.largest_difference(self.reference, vectors)
-        if not difference <= _SELF_CHECK_TOLERANCE:
-            raise SelfCheckFailed(
-                f"the vectors differ by {difference:.2g} from those stored with the model, but rounding explains at "
-                f"most {_SELF_CHECK_TOLERANCE:g}; the folder was changed or is read wrongly: fetch it again"
-            )
-        return difference
+        """Compare the model with the vectors stored in its folder.
 
-    @property
-    def _gives_unit_vectors(self) -> bool:
-        return len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
+        Returns:
+            The largest difference. A difference that rounding cannot explain raises :class:`SelfCheckFailed`.
+        """
+        return storage.check_reference(self)
 
-    def _check_settings(self) -> None:
-        """What anybody may set, so that it is refused before it is saved, and not when it is first used."""
+    def check_settings(self) -> None:
+        """Check the attributes that users may set, so that a wrong value is refused before it is saved."""
         check_option("similarity", self.similarity_fn_name, get_args(Similarity))
-        for name in (None, *self.prompts):
-            self._prompt(name, None)
-
-    def _prompt(self, name: str | None, prompt: str | None) -> str:
-        """``prompt`` in so many words, or else the one of this name, the default one, or none."""
-        name = name or self.default_prompt_name
-        if prompt is None and name is not None:
-            if not self.prompts:
-                raise BadInput(f"prompt_name is {name!r}, but the model has no prompts; give the words with prompt")
-            check_option("prompt_name", name, sorted(self.prompts))
-            prompt = self.prompts[name]
-        if not isinstance(prompt, str | None):
-            raise BadInput(f"a prompt is {type(prompt).__name__}, but must be text")
-        return prompt or ""
-
-    def _for_task(self, task: Role, options: EncodeOptions) -> EncodeOptions:
-        named = options.get("prompt_name") is not None or options.get("prompt") is not None
-        return options if named else {**options, "prompt": self.prompt_for(task)}
+        for name in (self.default_prompt_name, *self.prompts):
+            choose_prompt(self.prompts, name, None)

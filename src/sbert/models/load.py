@@ -1,4 +1,4 @@
-"""Whichever kind of model a folder holds, ready to use. Knows one class for each kind."""
+"""Loads whichever kind of model a folder holds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def load(
     device: str | torch.device | None = None,
     max_seq_length: int | None = None,
 ) -> Model:
-    """The model of a folder, a run's folder, an installed model package or a hub name, of whichever kind it is.
+    """Load a model of any kind.
 
     Args:
-        name: nothing means the embedded default; a bare encoder becomes a :class:`BiEncoder`.
-        device: where to run; the first accelerator if there is one, else the CPU.
-        max_seq_length: cut texts, or pairs of them, at so many tokens instead of the model's own number.
+        name: A folder, the folder of a training run, an installed model package, or a hub name. Defaults to the
+            embedded model. A plain encoder becomes a :class:`BiEncoder`.
+        device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
+        max_seq_length: Number of tokens at which texts, or pairs of texts, are truncated. Defaults to the model's
+            own number.
 
     >>> type(load()).__name__
     'BiEncoder'

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
 from sbert.models.backbone import check_max_length
-from sbert.models.inference import best_device
-from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer
+from sbert.models.inference import best_device, run
+from sbert.models.postprocess import best
+from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, Hit, Output, Similarity
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from typing_extensions import Self
 
 
@@ -45,10 +46,10 @@ class TextModel(nn.Module, ABC):
 
     @property
     def _positions(self) -> int | None:
-        """Number of positions the network has, or None if texts may have any length."""
+        """Number of positions of the network; None if it has no limit."""
         return None
 
-    def ready(self, device: str | torch.device | None, max_seq_length: int | None) -> Self:
+    def ready(self, device: str | torch.device | None, max_seq_length: int | None = None) -> Self:
         """Set the maximum length and move the model to its device: the last steps of loading.
 
         Args:
@@ -57,7 +58,13 @@ class TextModel(nn.Module, ABC):
         """
         if max_seq_length is not None:
             self.max_seq_length = max_seq_length
-        return self.to(device or best_device())
+        try:
+            return self.to(torch.device(best_device() if device is None else device))
+        except (RuntimeError, AssertionError, TypeError) as error:
+            reason = shown(str(error).split("\n")[0].rstrip("."))
+            raise BadInput(
+                f"device is {shown(device)}, but torch cannot use it here ({reason}); leave it out, or pass 'cpu'"
+            ) from None
 
     @abstractmethod
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:
@@ -71,6 +78,20 @@ class TextModel(nn.Module, ABC):
         """Return the network that reads the column of items with this number in training."""
         return self
 
+    def _run(
+        self,
+        tokens: Tokens,
+        size: tuple[int, ...],
+        batch_tokens: int,
+        batch_size: int | None = None,
+        show_progress_bar: bool = False,
+    ) -> FloatArray:
+        """Run every row of tokens through the network: (rows, *size) float32."""
+        results = np.empty((len(tokens.lengths), *size), np.float32)
+        for rows, _, result in run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar):
+            results[rows] = result.float().cpu().numpy()
+        return results
+
     @abstractmethod
     def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:
         """Score pairs of texts without a warning about truncation; see :meth:`pair_truncation` for that.
@@ -83,7 +104,7 @@ class TextModel(nn.Module, ABC):
         """Name the scale of :meth:`score_pairs`: a similarity measure, or the activation of a cross-encoder."""
         if output != "score":
             raise BadInput(
-                f"output is {output!r}, but this {type(self).__name__} has its {self.similarity_fn_name} alone"
+                f"output is {output!r}, but this {type(self).__name__} gives its {self.similarity_fn_name} only"
             )
         return self.similarity_fn_name
 
@@ -109,7 +130,6 @@ class TextModel(nn.Module, ABC):
         """Tokenize columns of texts as :meth:`score_pairs` does, prompts included."""
         return map(self.tokenize, self.items(columns))
 
-    @abstractmethod
     def rank(
         self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
     ) -> list[Hit]:
@@ -121,6 +141,15 @@ class TextModel(nn.Module, ABC):
             top_k: Maximum number of hits. Defaults to all documents.
             show_progress_bar: Whether to show a progress bar.
         """
+        texts = check_texts(documents)
+        keys, scores = self._score_documents(query, texts, show_progress_bar)
+        return best(keys, scores, texts, top_k)
+
+    @abstractmethod
+    def _score_documents(
+        self, query: str, documents: Sequence[str], show_progress_bar: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return what documents are sorted by, (N,), and their scores, (N,)."""
 
     def describe(self) -> dict[str, Any]:
         """Collect the properties of the model that ``sbert info`` shows."""

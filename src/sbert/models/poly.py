@@ -1,4 +1,4 @@
-"""The poly-encoder: a query as several vectors, a document as one; between the bi-encoder and the cross-encoder."""
+"""The poly-encoder: reads a query as several vectors and a document as one, between bi- and cross-encoder."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, check_count, check_option
-from sbert.models.backbone import Backbone, describe_transformer
+from sbert.errors import BadInput, check_count, check_option, shown
+from sbert.models import storage
+from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
-from sbert.models.inference import run
 from sbert.models.model import TextModel
-from sbert.models.postprocess import best, check_numbers
+from sbert.models.postprocess import check_numbers
+from sbert.models.scoring import score_codes
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
-from sbert.types import Batch, Codes, FloatArray, Hit, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
+from sbert.types import Batch, Codes, FloatArray, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
 
 SEED = 42
-"""Of new codes."""
+"""The random seed of new codes."""
 NUM_CODES = 64
-"""M unless given."""
+"""The default number of codes."""
+# Number of queries whose codes are in memory at a time: each query has as many vectors as there are codes.
 _QUERIES = 1024
-"""Whose codes are held at a time: each has as many vectors as there are codes."""
-_LARGEST = 1e17
-"""So that no dot product leaves float32."""
 
 
 class PolyEncoder(TextModel):
     """A bi-encoder for documents, and codes that read queries: Humeau et al. (2020).
 
-    Documents are known beforehand: their vectors can be kept in any index, compared by dot product. A query's codes
-    are computed once, and every document's vector then finds among them what suits it best.
+    The vectors of documents can be computed in advance and stored in any index that compares by dot product. The
+    codes of a query are computed once; the vector of each document then attends to them.
 
     Args:
-        documents: gives the documents' vectors, as long as a hidden state of the query's transformer.
-        num_codes: M, vectors of a query.
-        codes: "learned" ones, which attend over the query's tokens, or the "first" M tokens themselves.
-        queries: the transformer that reads queries; that of the documents unless given.
-        seed: of the learned codes.
+        documents: The model that embeds documents. Its vectors must be as long as a hidden state of the transformer
+            that reads queries.
+        num_codes: M, the number of vectors of a query.
+        codes: "learned" codes attend to the tokens of the query; "first" uses its first M tokens.
+        queries: The transformer that reads queries. Defaults to that of the documents.
+        seed: Random seed of the learned codes.
 
-    >>> model = PolyEncoder.from_pretrained("all-MiniLM-L6-v2")  # new codes, still to be trained
+    >>> model = PolyEncoder.from_pretrained("all-MiniLM-L6-v2")  # with new codes, not trained yet
     >>> codes, vectors = model.encode_query(["비가 와요?"]), model.encode_document(["It rains.", "네, 비가 와요."])
     >>> codes.shape, vectors.shape, model.score(codes, vectors).shape
     ((1, 64, 384), (2, 384), (1, 2))
@@ -67,19 +67,24 @@ class PolyEncoder(TextModel):
         seed: int = SEED,
     ) -> None:
         super().__init__()
+        if not isinstance(documents, BiEncoder):
+            raise BadInput(
+                f"PolyEncoder got {shown(documents)}, but is built on a BiEncoder; "
+                "load a model by its name with PolyEncoder.from_pretrained"
+            )
         check_option("codes", codes, get_args(Codes))
         check_count("num_codes", num_codes)
         self.documents = documents
         self.num_codes = num_codes
         self.tower = queries
-        """The queries' own transformer; None where they share that of the documents."""
+        """The transformer of the queries; None if they share that of the documents."""
         size = self._transformer.facts.hidden_size
         if documents.embedding_dimension != size:
             raise BadInput(
                 f"the documents' vectors have {documents.embedding_dimension} dimensions and the queries' codes "
                 f"{size}, but both need the same; use one pooling, and no Dense layer of another size"
             )
-        # About as long as a row of a new linear layer: at first, every code reads about the mean of the tokens.
+        # As long as a row of a new linear layer: at first, every code reads about the mean of the tokens.
         drawn = torch.randn(num_codes, size, generator=torch.Generator().manual_seed(seed)) / math.sqrt(size)
         self.codes = nn.Parameter(drawn.to(documents.device)) if codes == "learned" else None
         self.eval()
@@ -96,17 +101,17 @@ class PolyEncoder(TextModel):
         max_seq_length: int | None = None,
         seed: int = SEED,
     ) -> PolyEncoder:
-        """Load a poly-encoder, or give a bi-encoder or a bare encoder new codes.
+        """Load a poly-encoder, or give new codes to a bi-encoder or a plain encoder.
 
         Args:
-            name: a folder, an installed model package, or a hub name; nothing means the embedded default.
-            num_codes: M of new codes, 64 unless given.
-            codes: new ones are "learned" unless given; or the "first" tokens.
-            towers: whether a new poly-encoder reads queries and documents with one transformer ("shared", unless
-                given) or begins with two equal ones ("separate").
-            device: where to run; the first accelerator if there is one, else the CPU.
-            max_seq_length: cut texts at so many tokens instead of the model's own number.
-            seed: of new codes.
+            name: A folder, an installed model package, or a hub name. Defaults to the embedded model.
+            num_codes: M, the number of new codes. Defaults to 64.
+            codes: Whether new codes are "learned" or the "first" tokens. Defaults to "learned".
+            towers: Whether a new poly-encoder reads queries and documents with one transformer ("shared") or starts
+                with two equal ones ("separate"). Defaults to "shared".
+            device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
+            max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.
+            seed: Random seed of new codes.
         """
         folder = hub.resolve(name)
         parts, stored = hub.read_poly(folder)
@@ -115,12 +120,12 @@ class PolyEncoder(TextModel):
             check_option("towers", towers or "shared", get_args(Towers))
             own = copy.deepcopy(documents.transformer) if towers == "separate" else None
             count = NUM_CODES if num_codes is None else num_codes
-            model = cls(_by_dot_product(documents), count, codes=codes or "learned", queries=own, seed=seed)
+            model = cls(_without_normalization(documents), count, codes=codes or "learned", queries=own, seed=seed)
         else:
-            _check_stored(folder, stored, num_codes, codes, towers)
+            _check_stored(folder, stored, num_codes=num_codes, codes=codes, towers=towers)
             model = cls(documents, stored.num_codes, codes=stored.kind, queries=stored.queries)
             model.codes = None if stored.codes is None else nn.Parameter(stored.codes)
-        return model.ready(device, None)
+        return model.ready(device)
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -132,12 +137,12 @@ class PolyEncoder(TextModel):
         self.documents.tokenizer = tokenizer
 
     @property
-    def _positions(self) -> int | None:
-        return self.documents._positions
+    def _positions(self) -> int:
+        return self.documents.transformer.facts.max_length
 
     @property
     def _transformer(self) -> Transformer:
-        """What reads queries."""
+        """The transformer that reads queries."""
         return self.documents.transformer if self.tower is None else self.tower
 
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
@@ -169,24 +174,23 @@ class PolyEncoder(TextModel):
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
     ) -> FloatArray:
-        """Codes of queries: (N, M, H), or (M, H) for a single string. They depend on their text alone.
+        """Compute the codes of queries: (N, M, H), or (M, H) for a single string.
+
+        The codes of a query depend only on its text.
 
         Args:
-            sentences: a query, or any iterable of queries; each takes M times the memory of a vector.
-            batch_tokens: tokens in one pass; changes speed and memory only.
-            show_progress_bar: show tokens done and time left.
-            on_truncate: what to do about queries longer than the model reads: ``warn`` in one line, ``raise`` or
-                ``ignore``.
+            sentences: A query, or any iterable of queries; each takes M times the memory of a vector.
+            batch_tokens: Number of tokens in a batch; affects only speed and memory.
+            show_progress_bar: Whether to show a progress bar.
+            on_truncate: What to do about queries that are longer than the maximum length: ``warn`` in one line,
+                ``raise`` or ``ignore``.
         """
         check_option("on_truncate", on_truncate, get_args(OnTruncateWhole))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         tokens = self.documents.tokenize(texts, self.documents.prompt_for("query"))
         tokens.truncation.report(on_truncate)
-        size = self._transformer.facts.hidden_size
-        codes = np.empty((len(texts), self.num_codes, size), np.float32)
-        work = run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar)
-        for rows, _, result in work:
-            codes[rows] = result.float().cpu().numpy()
+        size = (self.num_codes, self._transformer.facts.hidden_size)
+        codes = self._run(tokens, size, batch_tokens, show_progress_bar=show_progress_bar)
         check_numbers(codes, texts)
         return codes[0] if isinstance(sentences, str) else codes
 
@@ -198,29 +202,19 @@ class PolyEncoder(TextModel):
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
     ) -> FloatArray:
-        """Vectors of documents, (N, H), to be kept in any index: those of the bi-encoder :attr:`documents`."""
+        """Embed documents, (N, H), with the bi-encoder :attr:`documents`; the vectors can be stored in any index."""
         return self.documents.encode_document(
             sentences, batch_tokens=batch_tokens, show_progress_bar=show_progress_bar, on_truncate=on_truncate
         )
 
     def score(self, codes: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Codes (N, M, H) and vectors (K, H) -> (N, K); (M, H) -> (K,). Higher is better, on no fixed scale.
+        """Score queries with documents: codes (N, M, H) and vectors (K, H) -> (N, K), or (M, H) -> (K,).
 
-        A score depends on its query and its document alone, to the bit.
+        Higher is better; the scores have no fixed scale. A score depends only on its query and its document.
         """
         codes, vectors = np.asarray(codes), np.asarray(vectors)
         many = codes if codes.ndim == 3 else codes[None]
-        size = self._transformer.facts.hidden_size
-        if vectors.ndim != 2 or many.ndim != 3 or {many.shape[-1], vectors.shape[-1]} != {size}:
-            raise BadInput(
-                f"got codes of shape {codes.shape} and vectors of shape {vectors.shape}, but needs (N, M, {size}) and "
-                f"(K, {size}); take them from encode_query and encode_document"
-            )
-        _check_finite("codes", many)
-        _check_codes(many)
-        _check_finite("vectors", vectors)
-        queries, documents = (torch.from_numpy(np.asarray(x, np.float32)).to(self.device) for x in (many, vectors))
-        scores: FloatArray = poly.stable_scores(queries, documents).cpu().numpy()
+        scores = score_codes(many, vectors, self._transformer.facts.hidden_size, self.device)
         return scores if codes.ndim == 3 else scores[0]
 
     def predict(
@@ -230,18 +224,18 @@ class PolyEncoder(TextModel):
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
     ) -> FloatArray:
-        """The scores of pairs of query and document: (N,). A text that stands there twice is read once."""
+        """Score pairs of a query and a document: (N,). A text that occurs several times is read once."""
         rows = check_pairs(pairs)
         places = {text: place for place, text in enumerate(dict.fromkeys(document for _, document in rows))}
-        asked: dict[str, list[int]] = defaultdict(list)
+        rows_of: dict[str, list[int]] = defaultdict(list)
         for row, (query, _) in enumerate(rows):
-            asked[query].append(row)
+            rows_of[query].append(row)
         vectors = self.encode_document(list(places), show_progress_bar=show_progress_bar, on_truncate=on_truncate)
-        scores, queries = np.empty(len(rows), np.float32), list(asked)
+        scores, queries = np.empty(len(rows), np.float32), list(rows_of)
         for start in range(0, len(queries), _QUERIES):
             some = queries[start : start + _QUERIES]
             for query, codes in zip(some, self.encode_query(some, on_truncate=on_truncate), strict=True):
-                scores[asked[query]] = self.score(codes, vectors[[places[rows[row][1]] for row in asked[query]]])
+                scores[rows_of[query]] = self.score(codes, vectors[[places[rows[row][1]] for row in rows_of[query]]])
         return scores
 
     def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:
@@ -254,25 +248,14 @@ class PolyEncoder(TextModel):
         for role, texts in zip(roles, columns, strict=True):
             yield self.documents.tokenize(texts, self.documents.prompt_for(role))
 
-    def rank(
-        self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
-    ) -> list[Hit]:
-        """Sort documents by their score with a query, best first; the earlier document wins a tie.
-
-        Args:
-            query: The text to score every document with.
-            documents: The texts to sort. The id of a hit is the position of its document here.
-            top_k: Maximum number of hits. Defaults to all documents.
-            show_progress_bar: Whether to show a progress bar.
-        """
-        texts = check_texts(documents)
-        scores = self.predict([(query, text) for text in texts], show_progress_bar=show_progress_bar)
-        return best(scores, scores, texts, top_k)
+    def _score_documents(
+        self, query: str, documents: Sequence[str], show_progress_bar: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        scores = self.predict([(query, text) for text in documents], show_progress_bar=show_progress_bar)
+        return scores, scores
 
     def _properties(self) -> dict[str, Any]:
-        return describe_transformer(
-            self.tokenizer,
-            self.documents.transformer,
+        return Backbone(self.tokenizer, self.documents.transformer).describe(
             codes=self.num_codes,
             codes_are="the first tokens" if self.codes is None else "learned",
             towers="shared" if self.tower is None else "separate",
@@ -280,14 +263,14 @@ class PolyEncoder(TextModel):
         )
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write a folder that loads here, and whose documents load as a bi-encoder in sentence-transformers too."""
+        """Write a folder that sbert can load, and whose documents sentence-transformers loads as a bi-encoder."""
         learned = None if self.codes is None else self.codes.detach()
         parts = hub.PolyParts(self.num_codes, learned, self.tower)
-        hub.write_poly(self.documents.parts(), parts, Path(folder))
+        hub.write_poly(storage.parts_of(self.documents), parts, Path(folder))
 
 
-def _by_dot_product(model: BiEncoder) -> BiEncoder:
-    """``model`` without its last normalisation: the poly-encoder's scores are dot products, lengths included."""
+def _without_normalization(model: BiEncoder) -> BiEncoder:
+    """Drop the last normalization: a poly-encoder compares by dot product, which includes the length of vectors."""
     return BiEncoder(
         Backbone(model.tokenizer, model.transformer),
         model.pooling,
@@ -299,28 +282,10 @@ def _by_dot_product(model: BiEncoder) -> BiEncoder:
     )
 
 
-def _check_stored(
-    folder: Path, stored: hub.PolyParts, num_codes: int | None, codes: Codes | None, towers: Towers | None
-) -> None:
+def _check_stored(folder: Path, stored: hub.PolyParts, **wanted: object) -> None:
     has = {"num_codes": stored.num_codes, "codes": stored.kind, "towers": stored.towers}
-    for name, asked in {"num_codes": num_codes, "codes": codes, "towers": towers}.items():
-        if asked not in (None, has[name]):
-            raise BadInput(f"{name} is {asked!r}, but {folder} holds a poly-encoder with {has[name]!r}; leave it out")
-
-
-def _check_finite(name: str, rows: FloatArray) -> None:
-    usable = (np.abs(rows) <= _LARGEST).all(axis=tuple(range(1, rows.ndim)))  # (N,)
-    if not usable.all():
-        raise BadInput(
-            f"row {usable.argmin()} of {name} holds NaN, infinity or values beyond 1e17; repair it or leave it out"
-        )
-
-
-def _check_codes(codes: FloatArray) -> None:
-    """A code of zeros stands for none, where a query has fewer tokens than codes."""
-    found = codes.any(axis=(1, 2))  # (N,)
-    if not found.all():
-        raise BadInput(
-            f"row {found.argmin()} of codes has no code other than zeros, but a query needs at least one; take them "
-            "from encode_query"
-        )
+    for name, value in wanted.items():
+        if value not in (None, has[name]):
+            raise BadInput(
+                f"{name} is {shown(value)}, but {folder} holds a poly-encoder with {has[name]!r}; leave it out"
+            )

@@ -1,4 +1,4 @@
-"""Counts of words, rare ones weighing more: the oldest of the paper's baselines. By scikit-learn."""
+"""TF-IDF vectors, a baseline, computed by scikit-learn."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Unit = Literal["word", "bigram"]
 
 
 class TfIdf:
-    """Vectors of unit length with a dimension for each word of the texts it learned from.
+    """Unit vectors with one dimension for each word, or pair of letters, of the texts it is fitted on.
 
-    The vectors are dense: four bytes for each text and dimension, some 50 MB for 2,500 sentences of 5,000 words.
+    The vectors are dense: 2,500 sentences with a vocabulary of 5,000 words take about 50 MB.
 
     Args:
-        texts: to learn the words and their weights from; usually those that are compared later.
-        unit: what is counted: a ``word``, or a ``bigram``, two neighbouring letters of a word. Bigrams are for
-            languages whose words change their endings, such as Korean.
+        texts: The texts to fit on; usually those that are compared later.
+        unit: What to count: each ``word``, or each ``bigram``, two adjacent letters of a word. Bigrams suit languages
+            whose words have many forms, such as Korean.
 
     >>> model = TfIdf(["고양이가 잔다", "고양이는 논다", "비가 온다"], unit="bigram")
     >>> vectors = model.encode(["고양이를", "고양이도", "비"])
@@ -44,16 +44,16 @@ class TfIdf:
         rows = check_texts(texts)
         try:
             self._vectorizer.fit(rows)
-        except ValueError:  # an empty vocabulary is the one thing it refuses here
+        except ValueError:  # the only possible reason is an empty vocabulary
             raise BadInput(f"got {len(rows)} texts without a word, but there must be some to learn from") from None
 
     @property
     def embedding_dimension(self) -> int:
-        """D, how many different words or bigrams there are."""
+        """D, the number of different words or bigrams."""
         return len(self._vectorizer.vocabulary_)
 
     def encode(self, sentences: str | Iterable[str], *, on_truncate: OnTruncate = "warn") -> FloatArray:
-        """Vectors of texts: (N, D), or (D,) for a single string. Nothing is ever truncated."""
+        """Embed texts: (N, D), or (D,) for a single string. Nothing is ever truncated."""
         check_option("on_truncate", on_truncate, get_args(OnTruncate))
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         if not texts:

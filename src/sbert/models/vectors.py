@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, check_count
 from sbert.models.model import TextModel
-from sbert.models.postprocess import best
 from sbert.nn.similarity import all_pairs, pairwise
-from sbert.text import check_texts
-from sbert.types import Array, FloatArray, Hit, Output
+from sbert.types import Array, EncodeOptions, FloatArray, Output
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class VectorModel(TextModel):
@@ -26,6 +28,39 @@ class VectorModel(TextModel):
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """Return the columns unchanged: in training every text is embedded by itself."""
         return columns
+
+    def encode_stream(
+        self, sentences: Iterable[str], *, window: int = 8192, **options: Unpack[EncodeOptions]
+    ) -> Iterator[tuple[range, Array]]:
+        """Embed any number of texts in constant memory, one window of texts after another.
+
+        Args:
+            sentences: Any iterable of texts; only ``window`` of them are in memory at a time.
+            window: Number of texts to embed together.
+            options: The options of :meth:`encode`. ``batch_tokens`` defaults to 1,024 here, which takes half the
+                memory and is slightly slower.
+
+        Yields:
+            The row numbers of a window, and its vectors.
+
+        >>> from sbert import BiEncoder
+        >>> model = BiEncoder.from_pretrained()
+        >>> for rows, vectors in model.encode_stream((f"line {i}" for i in range(5)), window=3):
+        ...     print(rows, vectors.shape)
+        range(0, 3) (3, 384)
+        range(3, 5) (2, 384)
+        """
+        check_count("window", window)
+        options = {"batch_tokens": 1024, **options}
+        silent: EncodeOptions = {**options, "show_progress_bar": False}
+        self.encode([], **silent)  # raises an error about a wrong option now, not at the first window
+        return self._windows(iter([sentences] if isinstance(sentences, str) else sentences), window, options)
+
+    def _windows(self, texts: Iterator[str], window: int, options: EncodeOptions) -> Iterator[tuple[range, Array]]:
+        start = 0
+        while part := list(islice(texts, window)):
+            yield range(start, start + len(part)), self.encode(part, **options)
+            start += len(part)
 
     def similarity(self, a: Array | Tensor, b: Array | Tensor) -> FloatArray:
         """Compare every row of ``a`` with every row of ``b``: (N, D), (M, D) -> (N, M). Higher is more similar."""
@@ -47,21 +82,12 @@ class VectorModel(TextModel):
         first, second = ([places[pair[side]] for pair in pairs] for side in (0, 1))
         return self.similarity_pairwise(vectors[first], vectors[second])
 
-    def rank(
-        self, query: str, documents: Iterable[str], top_k: int | None = None, *, show_progress_bar: bool = False
-    ) -> list[Hit]:
-        """Sort documents by the similarity of their vectors to that of a query; the earlier document wins a tie.
-
-        Args:
-            query: The text to compare every document with.
-            documents: The texts to sort. The id of a hit is the position of its document here.
-            top_k: Maximum number of hits. Defaults to all documents.
-            show_progress_bar: Whether to show a progress bar.
-        """
-        texts = check_texts(documents)
-        vectors = self.encode_document(texts, show_progress_bar=show_progress_bar)
+    def _score_documents(
+        self, query: str, documents: Sequence[str], show_progress_bar: bool
+    ) -> tuple[FloatArray, FloatArray]:
+        vectors = self.encode_document(documents, show_progress_bar=show_progress_bar)
         scores = self.similarity(self.encode_query([query]), vectors)[0]
-        return best(scores, scores, texts, top_k)
+        return scores, scores
 
 
 def _as_tensor(vectors: Array | Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The word encoder: word vectors, a BiLSTM where asked for, pooling. What sentence embeddings were before BERT."""
+"""The word encoder: word vectors, an optional BiLSTM and pooling, as sentence embeddings were made before BERT."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from sbert import hub
-from sbert.errors import BadInput
-from sbert.models.inference import run
+from sbert.errors import BadInput, shown
 from sbert.models.postprocess import check_numbers, merge_windows, normalize
 from sbert.models.vectors import VectorModel
 from sbert.nn.pooling import as_poolings, pool
@@ -22,22 +20,22 @@ from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
 
 
 class WordEncoder(VectorModel):
-    """Words to vectors, [a BiLSTM over them,] and pooling.
+    """Word vectors, an optional BiLSTM, and pooling.
 
     Args:
-        tokenizer: the words, in the order of the table.
-        embeddings: their vectors.
-        lstm: what reads the vectors in order; without it they are pooled as they are.
-        pooling: one or several ways to make one vector of a text's words; several are concatenated.
+        tokenizer: The words, in the order of the rows of ``embeddings``.
+        embeddings: The vectors of the words.
+        lstm: Reads the word vectors of a text in order. Without it they are pooled directly.
+        pooling: One or several ways to turn the words of a text into one vector; the results of several are
+            concatenated.
 
-    >>> table = torch.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 0.0]])  # row 0: no known word
+    >>> table = torch.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 0.0]])  # row 0: texts without a known word
     >>> model = WordEncoder(WordTokenizer(["고양이", "cat"]), WordEmbeddings(table))
     >>> model.encode(["고양이 cat", "Cat!", "개"]).tolist()
     [[2.0, 1.0], [3.0, 0.0], [0.0, 0.0]]
     """
 
     similarity_fn_name: Similarity = "cosine"
-    """How its vectors are compared."""
 
     def __init__(
         self,
@@ -47,10 +45,17 @@ class WordEncoder(VectorModel):
         pooling: Pooling | Sequence[Pooling] = "mean",
     ) -> None:
         super().__init__()
+        if not isinstance(tokenizer, WordTokenizer):
+            raise BadInput(
+                f"WordEncoder got {shown(tokenizer)}, but is built on a WordTokenizer; load a saved model with "
+                "WordEncoder.from_pretrained, or word vectors with WordEncoder.from_vectors"
+            )
         self.pooling = as_poolings(pooling)
         rows = embeddings.table.num_embeddings
         if rows != len(tokenizer) + 1:
-            raise BadInput(f"got {len(tokenizer)} words and {rows} vectors, but needs one a word, and a zero before")
+            raise BadInput(
+                f"got {len(tokenizer)} words and {rows} vectors, but needs a zero vector and then one for each word"
+            )
         self.tokenizer: WordTokenizer = tokenizer
         self.embeddings, self.lstm = embeddings, lstm
         self.eval()
@@ -68,18 +73,18 @@ class WordEncoder(VectorModel):
         seed: int = 42,
         device: str | torch.device | None = None,
     ) -> WordEncoder:
-        """A new encoder on published word vectors.
+        """Build a new encoder on published word vectors.
 
         Args:
-            path: GloVe's, word2vec's or fastText's text file, plain or gzipped, or a folder of ``vectors_f16.npy``
-                and ``vocab.txt.gz``. Words are looked up in lower case, unless the vectors have other words too.
-            lstm_size: units of a new BiLSTM in each direction, still to be trained; none unless given.
-            pooling: how words, or their states, become one vector.
-            trainable: whether training changes the word vectors.
-            max_words: read only so many; the files have the frequent ones first.
-            without: words to treat as unknown, such as stop words.
-            seed: of a new BiLSTM's weights.
-            device: where to run; the first accelerator if there is one, else the CPU.
+            path: A text file of GloVe, word2vec or fastText, plain or gzipped, or a folder with ``vectors_f16.npy``
+                and ``vocab.txt.gz``. Texts are lowercased if all words of the file are lowercase.
+            lstm_size: Number of units of a new BiLSTM in each direction, not trained yet. Defaults to no BiLSTM.
+            pooling: How the words of a text, or their hidden states, become one vector.
+            trainable: Whether training changes the word vectors.
+            max_words: Number of words to read; the files list frequent words first. Defaults to all.
+            without: Words to treat as unknown, such as stop words.
+            seed: Random seed of the weights of a new BiLSTM.
+            device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
         """
         words, table = hub.read_vectors(path, max_words, without)
         embeddings = WordEmbeddings(table, trainable)
@@ -90,18 +95,18 @@ class WordEncoder(VectorModel):
                 torch.manual_seed(seed)
                 lstm = BiLSTM(embeddings.size, lstm_size)
         model = cls(WordTokenizer(words, lower_case=lower_case), embeddings, lstm, pooling)
-        return model.ready(device, None)
+        return model.ready(device)
 
     @classmethod
     def from_pretrained(
         cls, name: str | Path, *, device: str | torch.device | None = None, max_seq_length: int | None = None
     ) -> WordEncoder:
-        """Load what :meth:`save_pretrained` wrote: a folder, or that of a training run.
+        """Load a model that :meth:`save_pretrained` wrote.
 
         Args:
-            name: the folder.
-            device: where to run; the first accelerator if there is one, else the CPU.
-            max_seq_length: cut texts at so many known words instead of the model's own number.
+            name: The folder of the model, or of the training run that made it.
+            device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
+            max_seq_length: Number of known words at which texts are truncated. Defaults to the model's own number.
         """
         parts = hub.read_words(hub.resolve(name))
         model = cls(parts.tokenizer, parts.embeddings, parts.lstm, parts.pooling)
@@ -113,11 +118,11 @@ class WordEncoder(VectorModel):
         return len(self.pooling) * (self.embeddings if self.lstm is None else self.lstm).size
 
     def tokenize(self, texts: Sequence[str]) -> Tokens:
-        """The first of the three steps: texts -> word numbers."""
+        """Convert texts to the row numbers of their words."""
         return self.tokenizer(texts)
 
     def forward(self, batch: Batch) -> Tensor:
-        """The second step: (T,) word numbers -> (B, D) vectors, in the order of the batch."""
+        """Embed a batch: (T,) word numbers -> (B, D), in the order of the batch."""
         hidden = self.embeddings(torch.from_numpy(batch.input_ids).to(self.device))
         if self.lstm is not None:
             hidden = self.lstm(hidden, batch.groups)
@@ -132,31 +137,29 @@ class WordEncoder(VectorModel):
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
     ) -> FloatArray:
-        """Vectors of texts: (N, D), or (D,) for a single string; zero for a text without a known word.
+        """Embed texts: (N, D), or (D,) for a single string. A text without a known word gets the zero vector.
 
-        A vector depends on its text alone: neither on the other texts nor on batch sizes or threads.
+        A vector depends only on its text: not on the other texts, the batch size or the number of threads.
 
         Args:
-            sentences: a text, or any iterable of texts.
-            batch_tokens: words in one pass; changes speed and memory only.
-            normalize_embeddings: every vector to length one.
-            show_progress_bar: show words done and time left.
-            on_truncate: what to do about texts of more known words than are read: ``warn`` in one line, ``raise``,
-                ``ignore``, or ``chunk``: embed them as the length-weighted mean of their windows.
+            sentences: A text, or any iterable of texts.
+            batch_tokens: Number of words in a batch; affects only speed and memory.
+            normalize_embeddings: Whether to scale every vector to length one.
+            show_progress_bar: Whether to show a progress bar.
+            on_truncate: What to do about texts with more known words than the maximum length: ``warn`` in one line,
+                ``raise``, ``ignore``, or ``chunk`` (embed them as the length-weighted mean of their windows).
         """
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         tokens = self.tokenizer(texts, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
-        vectors = np.empty((len(tokens.lengths), self.embedding_dimension), np.float32)
-        for rows, _, result in run(self, self.forward, tokens, batch_tokens, show_progress_bar=show_progress_bar):
-            vectors[rows] = result.cpu().numpy()
+        vectors = self._run(tokens, (self.embedding_dimension,), batch_tokens, show_progress_bar=show_progress_bar)
         vectors = merge_windows(vectors, tokens, unit_length=False)
         check_numbers(vectors, texts)
         finished = normalize(vectors) if normalize_embeddings else vectors
         return finished[0] if isinstance(sentences, str) else finished
 
     encode_query = encode_document = encode
-    """Queries are read like any other text."""
+    """Queries and documents are embedded like any other text."""
 
     def _properties(self) -> dict[str, Any]:
         return {
@@ -169,6 +172,6 @@ class WordEncoder(VectorModel):
         }
 
     def save_pretrained(self, folder: str | Path) -> None:
-        """Write the words, their vectors and the weights into a folder, whole or not at all."""
+        """Write the words, their vectors and the weights to a folder, completely or not at all."""
         parts = hub.WordParts(self.tokenizer, self.embeddings, self.lstm, self.pooling)
         hub.write_words(parts, Path(folder))
