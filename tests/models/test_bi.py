@@ -80,9 +80,9 @@ class TestComposition:
         backbone = Backbone.from_pretrained(tiny_folder("bert"))
         with pytest.raises(BadInput, match="pooling is empty, but a text needs a vector; name one or several of cls"):
             BiEncoder(backbone, pooling=[])
-        with pytest.raises(BadInput, match="Dense takes vectors of 100 dimensions, but what is before it gives 64"):
+        with pytest.raises(BadInput, match="Dense expects 100 dimensions, but its input has 64"):
             BiEncoder(backbone, pooling=["mean", "max"], heads=[Dense(100, 5)])
-        with pytest.raises(BadInput, match="LayerNorm takes vectors of 32 dimensions, but what is before it gives 8"):
+        with pytest.raises(BadInput, match="LayerNorm expects 32 dimensions, but its input has 8"):
             BiEncoder(backbone, heads=[Dense(32, 8), Normalize(), LayerNorm(32)])
 
 

@@ -105,7 +105,7 @@ class TestRefusals:
 
     def test_labels_that_do_not_fit(self, tiny_classifier):
         folder = tiny_classifier("bert", 3)
-        with pytest.raises(BadInput, match="num_labels is 2, but there are 3 labels, LABEL_0, LABEL_1, LABEL_2"):
+        with pytest.raises(BadInput, match="num_labels is 2, but there are 3 labels, 'LABEL_0', 'LABEL_1', 'LABEL_2'"):
             CrossEncoder.from_pretrained(folder, num_labels=2)
         with pytest.raises(BadInput, match=r"the labels are \['예', '아니요'\], but the head has 3 outputs"):
             CrossEncoder.from_pretrained(folder, labels=["예", "아니요"])
