@@ -216,22 +216,17 @@ class BiEncoder(VectorModel):
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         prompt = choose_prompt(self.prompts, prompt_name or self.default_prompt_name, prompt)
         if prompt and not self.include_prompt and on_truncate == "chunk":
-            raise BadInput(
-                "on_truncate='chunk' cannot go with a prompt that pooling leaves out: only the first window has it"
-            )
+            raise BadInput("on_truncate='chunk' needs a prompt that pooling includes: only the first window has it")
         tokens = self.tokenizer(texts, prompt, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
         vectors = self._run(tokens, (self.full_dimension,), batch_tokens, batch_size, show_progress_bar)
-        vectors = merge_windows(vectors, tokens, unit_length=self._gives_unit_vectors)
+        ends_normalized = len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
+        vectors = merge_windows(vectors, tokens, unit_length=ends_normalized)
         check_numbers(vectors, texts)
         size = self.truncate_dim if truncate_dim is None else truncate_dim
         finished = finish(vectors, size, normalize_embeddings, precision, self.ranges)
         output = finished[0] if isinstance(sentences, str) else finished
         return torch.from_numpy(output).to(self.device) if convert_to_tensor else output
-
-    @property
-    def _gives_unit_vectors(self) -> bool:
-        return len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
 
     def encode_query(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
         """Embed texts like :meth:`encode`, by default with the model's ``query`` prompt if it has one."""
@@ -259,8 +254,7 @@ class BiEncoder(VectorModel):
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
         """Learn the range of each dimension from a sample of your corpus, for the precisions int8 and uint8.
 
-        The ranges are saved with the model, so that a text always gets the same bytes. They apply to vectors that are
-        made with the same options and have at most as many dimensions.
+        They are saved with the model and apply to vectors made with the same options, of at most as many dimensions.
         """
         texts = check_texts(sentences)
         if len(set(texts)) < 2:  # every range would have length zero
