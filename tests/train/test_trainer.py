@@ -144,11 +144,13 @@ def test_the_model_comes_back_after_a_kill_between_two_renames(bert, rows, confi
     given = {"train": rows("info_nce"), "loss": losses.info_nce}
     first, second = bert(0.1), bert(0.1)
     result = Trainer(first, config(), **given, evaluator=Scripted(1.0)).train()
-    result.model.rename(result.model.with_name(".model.0123.old"))
-    result.model.with_name(".model.0123").mkdir()
+    draft = result.model.with_name(".sbert-0123456789abcdef.tmp")
+    (draft / "old").mkdir(parents=True)
+    (draft / "new").mkdir()
+    result.model.rename(draft / "old" / "model")
     Trainer(second, config(), **given, evaluator=Scripted()).train(resume=True)
     same(weights(second), weights(first))
-    assert list((tmp_path / "실험").glob(".model.*")) == []
+    assert list((tmp_path / "실험").glob(".*")) == []
 
 
 def test_a_loss_that_is_no_number(bert, rows, config, tmp_path, same):
