@@ -327,8 +327,8 @@ def test_a_damaged_file_is_named_and_the_rest_runs(tmp_path):
     report = SUITES["sts"].only("sts12", "sts14", "sts16", "stsb").run(Words(), tmp_path)
     assert [score.task for score in report.scores] == ["sts14"]
     reasons = dict(report.missing)
-    assert reasons["sts12"].endswith("sts12.tsv, record 7: the score is 'none', but must be a number")
-    assert reasons["stsb"].endswith("stsb.tsv has no rows of the split 'test', but of 'train'")
+    assert reasons["sts12"].endswith("sts12.tsv, line 8: the score is 'none', but must be a number")
+    assert reasons["stsb"].endswith("stsb.tsv has no rows of the split 'test', but of 'train'; name one of them")
     assert reasons["sts16"].endswith("gs.headlines.txt as many lines; got 2, 1")
 
 

@@ -166,6 +166,11 @@ def decoded(path: str | Path) -> str:
     return text.replace("\r\n", "\n")
 
 
+def read_lines(path: str | Path) -> list[str]:
+    """Read all lines of a text file as :func:`decoded` does, without their line feeds."""
+    return decoded(path).removesuffix("\n").split("\n")
+
+
 def not_utf8(error: UnicodeDecodeError, where: str) -> BadInput:
     """Return the error for text in another encoding: which one it seems to be, and how to convert it."""
     content, start = error.object, error.start

@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sbert.data import files
+from sbert.data.rows import Row
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity
 from sbert.evaluate.score import Score
-from sbert.evaluate.suites.sources import Source, column, numbers, own
+from sbert.evaluate.suites.sources import Source, own
 from sbert.evaluate.suites.sts import ScoredPairs, pairs_from_table
 from sbert.evaluate.suites.task import Model, Options, Task
 from sbert.types import IntArray
@@ -95,19 +96,13 @@ def argument_similarity(pairs: ScoredPairs, _options: Options) -> ArgumentSimila
 
 
 def _afs(paths: Sequence[Path]) -> ScoredPairs:
-    first: list[str] = []
-    second: list[str] = []
-    gold: list[float] = []
-    topics: list[str] = []
+    """Read one file for each topic, in UTF-8 or Latin-1."""
+    rows: list[Row] = []
     for path, topic in zip(paths, AFS_TOPICS.values(), strict=True):
-        records: list[dict[str, object]] = [
-            dict(record) for record in csv.DictReader(io.StringIO(files.decoded(path)))
-        ]
-        first += column(records, "sentence_1", path)
-        second += column(records, "sentence_2", path)
-        gold += numbers(records, "regression_label", path)
-        topics += [topic] * len(records)
-    return ScoredPairs(first, second, np.array(gold), topics)
+        reader, source = csv.DictReader(io.StringIO(files.decoded(path))), files.Source(str(path), "csv")
+        rows += [Row({**record, "topic": topic}, source, reader.line_num) for record in reader]
+    first, second, topics = ([row.text(name) for row in rows] for name in ("sentence_1", "sentence_2", "topic"))
+    return ScoredPairs(first, second, np.array([row.decimal("regression_label") for row in rows]), topics)
 
 
 def _task(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sbert.data.rows import in_split, read_table
 from sbert.evaluate.evaluators.pairs import PairClassification
-from sbert.evaluate.suites.sources import Source, column, of_split, on_hub, own, rows
+from sbert.evaluate.suites.sources import Read, Source, on_hub, own
 from sbert.evaluate.suites.task import Options, Task
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -28,19 +29,27 @@ def pair_classification(pairs: LabelledPairs, _options: Options) -> PairClassifi
     return PairClassification(pairs.premises, pairs.hypotheses, pairs.labels)
 
 
-def labelled_pairs_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledPairs]:
+def nli_from_table(*splits: str) -> Read[LabelledPairs]:
     """Make a reader of NLI files with any of their usual column names; pairs without a gold label are left out."""
 
     def read(paths: Sequence[Path]) -> LabelledPairs:
         (path,) = paths
-        records = of_split(rows(path), splits, path)
-        two = ("premise", "hypothesis") if "premise" in records[0] else ("sentence1", "sentence2")
-        label = "gold_label" if "gold_label" in records[0] else "label"
-        judged = [record for record in records if record.get(label) not in ("-", "", None, -1)]
-        gold = [LABELS[value] if isinstance(value := record[label], int) else str(value).lower() for record in judged]
-        return LabelledPairs(column(judged, two[0], path), column(judged, two[1], path), gold)
+        rows = list(in_split(read_table(path), splits))
+        columns = rows[0].fields
+        premise, hypothesis = ("premise", "hypothesis") if "premise" in columns else ("sentence1", "sentence2")
+        label = "gold_label" if "gold_label" in columns else "label"
+        judged = [row for row in rows if row.fields.get(label) not in ("-", "", None, -1)]
+        return LabelledPairs(
+            [row.text(premise) for row in judged],
+            [row.text(hypothesis) for row in judged],
+            [_name(row.field(label)) for row in judged],
+        )
 
     return read
+
+
+def _name(label: object) -> str:
+    return LABELS[label] if isinstance(label, int) else str(label).lower()
 
 
 def _nli(name: str, *sources: Source[LabelledPairs]) -> Task[LabelledPairs]:
@@ -54,28 +63,26 @@ ENGLISH = (
     *(
         _nli(
             f"snli_{split}",
-            own("snli", _SNLI, labelled_pairs_from_table(split)),
-            Source((f"snli_1.0_{split}.jsonl",), _SNLI, labelled_pairs_from_table()),
-            on_hub(
-                "stanfordnlp/snli", {"dev": "validation"}.get(split, split), labelled_pairs_from_table(), "plain_text"
-            ),
+            own("snli", _SNLI, nli_from_table(split)),
+            Source((f"snli_1.0_{split}.jsonl",), _SNLI, nli_from_table()),
+            on_hub("stanfordnlp/snli", {"dev": "validation"}.get(split, split), nli_from_table(), "plain_text"),
         )
         for split in ("dev", "test")
     ),
     _nli(
         "multinli_matched",
-        own("multinli", _MULTINLI, labelled_pairs_from_table("dev_matched")),
-        Source(("multinli_1.0_dev_matched.jsonl",), _MULTINLI, labelled_pairs_from_table()),
-        on_hub("nyu-mll/multi_nli", "validation_matched", labelled_pairs_from_table()),
+        own("multinli", _MULTINLI, nli_from_table("dev_matched")),
+        Source(("multinli_1.0_dev_matched.jsonl",), _MULTINLI, nli_from_table()),
+        on_hub("nyu-mll/multi_nli", "validation_matched", nli_from_table()),
     ),
     _nli(
         "multinli_mismatched",
-        Source(("multinli_1.0_dev_mismatched.jsonl",), _MULTINLI, labelled_pairs_from_table()),
-        on_hub("nyu-mll/multi_nli", "validation_mismatched", labelled_pairs_from_table()),
+        Source(("multinli_1.0_dev_mismatched.jsonl",), _MULTINLI, nli_from_table()),
+        on_hub("nyu-mll/multi_nli", "validation_mismatched", nli_from_table()),
         own(
             "multinli",
             _MULTINLI,
-            labelled_pairs_from_table("dev_mismatched"),
+            nli_from_table("dev_mismatched"),
             "only the pairs with a published gold label",
         ),
     ),
@@ -85,15 +92,15 @@ KOREAN = (
     *(
         _nli(
             f"kornli_{split}",
-            own("xnli_ko", _KORNLI, labelled_pairs_from_table(split)),
-            Source((f"xnli.{split}.ko.tsv",), _KORNLI, labelled_pairs_from_table()),
+            own("xnli_ko", _KORNLI, nli_from_table(split)),
+            Source((f"xnli.{split}.ko.tsv",), _KORNLI, nli_from_table()),
         )
         for split in ("dev", "test")
     ),
     _nli(
         "klue_nli_dev",
-        own("klue_nli", _KLUE, labelled_pairs_from_table("dev")),
-        Source(("klue-nli-v1.1_dev.json",), _KLUE, labelled_pairs_from_table()),
-        on_hub("klue/klue", "validation", labelled_pairs_from_table(), "nli"),
+        own("klue_nli", _KLUE, nli_from_table("dev")),
+        Source(("klue-nli-v1.1_dev.json",), _KLUE, nli_from_table()),
+        on_hub("klue/klue", "validation", nli_from_table(), "nli"),
     ),
 )

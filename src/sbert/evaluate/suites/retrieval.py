@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sbert.data.files import read_lines
+from sbert.data.rows import read_table
 from sbert.errors import BadInput, shown
 from sbert.evaluate.evaluators.retrieval import Retrieval
-from sbert.evaluate.suites.sources import Source, column, lines, numbers, rows
+from sbert.evaluate.suites.sources import Source
 from sbert.evaluate.suites.task import Options, Task
 
 FIGURES = ("ndcg@10", "map@100", "mrr@10", "recall@100")
@@ -49,17 +51,11 @@ def collection_of(
 
 def _tables(paths: Sequence[Path]) -> Collection:
     """Read three tables with the columns id, title, text; id, text; and query_id, doc_id, relevance."""
-    documents, queries, judgements = map(rows, paths)
-    titled = zip(column(documents, "title", paths[0]), column(documents, "text", paths[0]), strict=True)
+    documents, queries, judgements = map(read_table, paths)
     return collection_of(
-        dict(zip(column(documents, "id", paths[0]), (_document(*parts) for parts in titled), strict=True)),
-        dict(zip(column(queries, "id", paths[1]), column(queries, "text", paths[1]), strict=True)),
-        zip(
-            column(judgements, "query_id", paths[2]),
-            column(judgements, "doc_id", paths[2]),
-            numbers(judgements, "relevance", paths[2]),
-            strict=True,
-        ),
+        {row.text("id"): _document(row.text("title"), row.text("text")) for row in documents},
+        {row.text("id"): row.text("text") for row in queries},
+        ((row.text("query_id"), row.text("doc_id"), row.decimal("relevance")) for row in judgements),
     )
 
 
@@ -72,7 +68,7 @@ def _smart(paths: Sequence[Path]) -> Collection:
     """Read files of the SMART system. Judgements refer to the places of queries: the numbers in cran.qry have gaps."""
     documents = {entry["I"]: _document(entry.get("T", ""), entry.get("W", "")) for entry in _entries(paths[0])}
     queries = {str(place): entry.get("W", "") for place, entry in enumerate(_entries(paths[1]), 1)}
-    judged = (line.split() for line in lines(paths[2]) if line.strip())
+    judged = (line.split() for line in read_lines(paths[2]) if line.strip())
     return collection_of(documents, queries, (_judgement(parts, paths[2]) for parts in judged))
 
 
@@ -89,7 +85,7 @@ def _entries(path: Path) -> Iterator[dict[str, str]]:
     """Yield entries that begin with ``.I number`` and have fields that begin with ``.T``, ``.W`` and so on."""
     entry: dict[str, str] = {}
     field = ""
-    for line in lines(path):
+    for line in read_lines(path):
         if line.startswith(".I "):
             if entry:
                 yield entry

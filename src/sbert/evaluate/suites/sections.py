@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sbert.data.rows import in_split, read_table
 from sbert.evaluate.evaluators.triplets import Triplets
-from sbert.evaluate.suites.sources import Source, column, of_split, on_hub, own, rows
+from sbert.evaluate.suites.sources import Read, Source, on_hub, own
 from sbert.evaluate.suites.task import Options, Task
 from sbert.types import IntArray
 
@@ -34,13 +35,13 @@ def triplets(triples: Triples, _options: Options) -> Triplets:
     return Triplets(triples.anchors, triples.positives, triples.negatives)
 
 
-def triples_from_table(*names: str, split: str = "") -> Callable[[Sequence[Path]], Triples]:
+def triples_from_table(*names: str, split: str = "") -> Read[Triples]:
     """Make a reader of tables whose three columns have these names."""
 
     def read(paths: Sequence[Path]) -> Triples:
         (path,) = paths
-        records = of_split(rows(path), (split,) if split else (), path)
-        return Triples(*(column(records, name, path) for name in names))
+        rows = list(in_split(read_table(path), (split,) if split else ()))
+        return Triples(*([row.text(name) for row in rows] for name in names))
 
     return read
 

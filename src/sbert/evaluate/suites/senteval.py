@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sbert.data.formats import Record
+from sbert.data.files import read_lines
+from sbert.data.rows import Row, in_split, read_table
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
-from sbert.evaluate.suites.sources import Source, column, field, lines, of_split, own, rows
+from sbert.evaluate.suites.sources import Read, Source, own
 from sbert.evaluate.suites.task import Options, Task
 from sbert.types import IntArray
 
@@ -37,7 +38,7 @@ def transfer(data: LabelledSplits, options: Options) -> Transfer:
     return Transfer(data.train, data.dev, data.test, folds=options.folds, train_limit=options.train_limit)
 
 
-def splits_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits]:
+def splits_from_table(*splits: str) -> Read[LabelledSplits]:
     """Make a reader of a table with the columns split, label, text and optionally text2.
 
     Without ``splits`` all rows are training rows.
@@ -45,22 +46,22 @@ def splits_from_table(*splits: str) -> Callable[[Sequence[Path]], LabelledSplits
 
     def read(paths: Sequence[Path]) -> LabelledSplits:
         (path,) = paths
-        records = rows(path)
-        parts = {split: _labelled(of_split(records, (split,), path), path) for split in splits}
-        return LabelledSplits(**parts) if parts else LabelledSplits(_labelled(records, path))
+        rows = read_table(path)
+        parts = {split: _labelled(list(in_split(rows, (split,)))) for split in splits}
+        return LabelledSplits(**parts) if parts else LabelledSplits(_labelled(rows))
 
     return read
 
 
-def _labelled(records: list[Record], path: Path) -> LabelledTexts:
-    names = ("text", "text2") if "text2" in records[0] else ("text",)
-    texts = tuple(column(records, name, path) for name in names)
-    return LabelledTexts(texts, [str(field(record, "label", str(path))) for record in records])
+def _labelled(rows: list[Row]) -> LabelledTexts:
+    names = ("text", "text2") if "text2" in rows[0].fields else ("text",)
+    texts = tuple([row.text(name) for row in rows] for name in names)
+    return LabelledTexts(texts, [str(row.field("label")) for row in rows])
 
 
 def _two_files(paths: Sequence[Path]) -> LabelledSplits:
     """Read one file for each class."""
-    classes = [lines(path) for path in paths]
+    classes = [read_lines(path) for path in paths]
     labels = [str(number) for number, texts in enumerate(classes) for _ in texts]
     return LabelledSplits(LabelledTexts(([text for texts in classes for text in texts],), labels))
 
@@ -80,7 +81,7 @@ def _trec(paths: Sequence[Path]) -> LabelledSplits:
 
 def _split_lines(path: Path, separator: str, text_first: bool = False) -> LabelledTexts:
     texts, labels = [], []
-    for number, line in enumerate(lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         first, found, second = line.strip().partition(separator)
         if not found:
             raise BadInput(f"{path}, line {number}: no {separator!r} between label and text")
@@ -91,9 +92,9 @@ def _split_lines(path: Path, separator: str, text_first: bool = False) -> Labell
 
 def _mrpc(paths: Sequence[Path]) -> LabelledSplits:
     def read(path: Path) -> LabelledTexts:
-        records = rows(path)
-        texts = (column(records, "#1 String", path), column(records, "#2 String", path))
-        return LabelledTexts(texts, column(records, "Quality", path))
+        rows = read_table(path)
+        *texts, labels = ([row.text(name) for row in rows] for name in ("#1 String", "#2 String", "Quality"))
+        return LabelledTexts(tuple(texts), labels)
 
     train, test = map(read, paths)
     return LabelledSplits(train, test=test)
@@ -103,7 +104,7 @@ def _task(
     name: str,
     our_name: str,
     splits: Sequence[str],
-    read: Callable[[Sequence[Path]], LabelledSplits],
+    read: Read[LabelledSplits],
     *names: str,
 ) -> Task[LabelledSplits]:
     sources = own(our_name, _PUBLISHER, splits_from_table(*splits)), Source(names, _PUBLISHER, read)

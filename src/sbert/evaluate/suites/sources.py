@@ -1,20 +1,20 @@
-"""Finds the files of published data sets in a folder and reads their rows. Knows names: no models, no figures."""
+"""Finds the files of published data sets in a folder. Knows file names and publishers only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from sbert.data import files
-from sbert.data.formats import Record
-from sbert.data.rows import Row, in_split, read_table
+from sbert.data.files import FORMATS
 from sbert.errors import BadInput
 
 T = TypeVar("T")
 
-_SUFFIXES = ("", ".gz", *(f".{kind}{packed}" for kind in files.FORMATS for packed in ("", ".gz")))
+Read = Callable[[Sequence[Path]], T]
+"""Reads the data from files."""
+_SUFFIXES = ("", ".gz", *(f".{suffix}{packed}" for suffix in FORMATS for packed in ("", ".gz")))
 
 
 class OnHub(NamedTuple):
@@ -26,7 +26,7 @@ class OnHub(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file in a data folder, without its suffix.
+        """Name of the file in a data folder, without its suffix.
 
         >>> OnHub("klue/klue", "validation", "sts").name
         'klue/klue/sts/validation'
@@ -36,16 +36,16 @@ class OnHub(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[T]):
-    """Where a task's data come from."""
+    """Where the data of a task comes from."""
 
     files: tuple[str, ...]
-    """Their names, all needed, as the publisher calls them; in any sub-folder. A name without suffix, such as
-    ``sts12``, is that of any format that ``sbert.data`` reads."""
+    """Names that the publisher gave to the files; all of them are needed, in any sub-folder. A name without a suffix,
+    such as ``sts12``, stands for any format that ``sbert.data`` reads."""
     publisher: str
-    read: Callable[[Sequence[Path]], T]
-    """From the files, in the order of their names."""
+    read: Read[T]
+    """Reads the files, in the order of their names."""
     note: str = ""
-    """What every score on these data must say."""
+    """Note of every score on this data."""
     hub: OnHub | None = None
 
     def __str__(self) -> str:
@@ -53,13 +53,13 @@ class Source(Generic[T]):
         return f"{shown} ({self.publisher})"
 
 
-def own(name: str, publisher: str, read: Callable[[Sequence[Path]], T], note: str = "") -> Source[T]:
-    """A data set as one table with named columns, whatever its format."""
+def own(name: str, publisher: str, read: Read[T], note: str = "") -> Source[T]:
+    """Make the source of a data set in one table with named columns, in any format."""
     return Source((name,), f"a table, from {publisher}", read, note)
 
 
-def on_hub(repo: str, split: str, read: Callable[[Sequence[Path]], T], config: str = "") -> Source[T]:
-    """A data set that ``download`` can fetch."""
+def on_hub(repo: str, split: str, read: Read[T], config: str = "") -> Source[T]:
+    """Make the source of a data set that ``download`` can download."""
     hub = OnHub(repo, split, config)
     return Source((hub.name,), f"the hub's {repo}, which sbert evaluate --download fetches", read, hub=hub)
 
@@ -76,7 +76,7 @@ class DataFolder:
             self._paths.setdefault(path.name, []).append(path)
 
     def find(self, source: Source[T]) -> list[Path] | None:
-        """The paths of all files of a source, or None where one is missing."""
+        """Return the paths of all files of a source, or None if one is missing."""
         found = [path for name in source.files if (path := self.find_file(name))]
         return found if len(found) == len(source.files) else None
 
@@ -88,46 +88,3 @@ class DataFolder:
                 if path.parts[-len(wanted) :] == wanted and path.is_file():
                     return path
         return None
-
-
-def rows(path: Path) -> list[Record]:
-    """All records of a file with named columns."""
-    return [row.fields for row in read_table(path)]
-
-
-def of_split(records: list[Record], splits: Sequence[str], path: Path) -> list[Record]:
-    """The records of some splits; all where none is named, and of a file that has no column ``split``."""
-    return [row.fields for row in in_split(_rows(records, path), splits)]
-
-
-def column(records: list[Record], name: str, path: Path) -> list[str]:
-    """One column of texts."""
-    return [row.text(name) for row in _rows(records, path)]
-
-
-def numbers(records: list[Record], name: str, path: Path) -> list[float]:
-    """One column of scores."""
-    return [row.decimal(name) for row in _rows(records, path)]
-
-
-def field(record: Record, name: str, path: str) -> Any:
-    """One value of a record."""
-    return _rows([record], Path(path))[0].field(name)
-
-
-class _Records(files.Source):
-    """Records of a file, counted from 1."""
-
-    def place(self, number: int) -> str:
-        """Return the position of a record for messages."""
-        return f"{self.path}, record {number}"
-
-
-def _rows(records: list[Record], path: Path) -> list[Row]:
-    source = _Records(str(path), "record")
-    return [Row(record, source, number) for number, record in enumerate(records, 1)]
-
-
-def lines(path: Path) -> list[str]:
-    """The lines of a text file, in UTF-8 or, as some of the older sets are, in Latin-1."""
-    return files.decoded(path).removesuffix("\n").split("\n")

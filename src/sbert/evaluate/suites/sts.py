@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from sbert.data.formats import Record
+from sbert.data import files
+from sbert.data.files import read_lines
+from sbert.data.rows import Row, in_split, read_table
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import Similarity
-from sbert.evaluate.suites.sources import Source, column, field, lines, numbers, of_split, on_hub, own, rows
+from sbert.evaluate.suites.sources import Read, Source, on_hub, own
 from sbert.evaluate.suites.task import Options, Task
 from sbert.types import FloatArray, IntArray
 
@@ -43,15 +45,7 @@ def similarity(pairs: ScoredPairs, options: Options) -> Similarity:
     return Similarity(pairs.first, pairs.second, pairs.gold, subsets=pairs.subsets, aggregation=options.aggregation)
 
 
-def _pairs(records: list[Record], path: Path, subsets: bool = False) -> ScoredPairs:
-    first, second = column(records, "sentence1", path), column(records, "sentence2", path)
-    parts = [str(record.get("subset", "")) for record in records] if subsets else [""] * len(records)
-    return ScoredPairs(first, second, np.array(numbers(records, "score", path)), parts)
-
-
-def pairs_from_table(
-    *splits: str, subsets: bool = False, leave_out: Sequence[str] = ()
-) -> Callable[[Sequence[Path]], ScoredPairs]:
+def pairs_from_table(*splits: str, subsets: bool = False, leave_out: Sequence[str] = ()) -> Read[ScoredPairs]:
     """Make a reader of tables with the columns sentence1, sentence2, score, and optionally split and subset.
 
     Args:
@@ -62,43 +56,55 @@ def pairs_from_table(
 
     def read(paths: Sequence[Path]) -> ScoredPairs:
         (path,) = paths
-        records = of_split(rows(path), splits, path)
-        return _pairs([record for record in records if record.get("subset") not in leave_out], path, subsets)
+        rows = [row for row in in_split(read_table(path), splits) if row.fields.get("subset") not in leave_out]
+        return _pairs(rows, subsets=[str(row.fields.get("subset", "")) for row in rows] if subsets else None)
 
     return read
 
 
+def _pairs(
+    rows: list[Row],
+    columns: tuple[str, str, str] = ("sentence1", "sentence2", "score"),
+    subsets: list[str] | None = None,
+) -> ScoredPairs:
+    *texts, score = columns
+    first, second = ([row.text(column) for row in rows] for column in texts)
+    gold = np.array([row.decimal(score) for row in rows])
+    return ScoredPairs(first, second, gold, [""] * len(rows) if subsets is None else subsets)
+
+
 def _semeval(paths: Sequence[Path]) -> ScoredPairs:
     """Read two files for each subset, one of pairs and one of scores; pairs without a score are left out."""
-    records: list[Record] = []
+    rows: list[Row] = []
     for texts, scores in zip(paths[::2], paths[1::2], strict=True):
-        pairs, judged = [line.split("\t") for line in lines(texts)], lines(scores)
-        if len(pairs) != len(judged) or any(len(pair) < 2 for pair in pairs):
+        pairs, gold = [line.split("\t") for line in read_lines(texts)], read_lines(scores)
+        if len(pairs) != len(gold) or any(len(pair) < 2 for pair in pairs):
             raise BadInput(
-                f"{texts} needs two texts a line, and {scores} as many lines; got {len(pairs)}, {len(judged)}"
+                f"{texts} needs two texts a line, and {scores} as many lines; got {len(pairs)}, {len(gold)}"
             )
-        records += [
-            {"sentence1": pair[0], "sentence2": pair[1], "score": value, "subset": texts.name}
-            for pair, value in zip(pairs, judged, strict=True)
-            if value.strip()
+        source = files.Source(str(scores), "txt")
+        rows += [
+            Row({"sentence1": first, "sentence2": second, "score": score, "subset": texts.name}, source, number)
+            for number, ((first, second, *_), score) in enumerate(zip(pairs, gold, strict=True), 1)
+            if score.strip()
         ]
-    return _pairs(records, paths[1], subsets=True)
+    return _pairs(rows, subsets=[row.fields["subset"] for row in rows])
 
 
 def _sick(paths: Sequence[Path]) -> ScoredPairs:
-    names = {"sentence_A": "sentence1", "sentence_B": "sentence2", "relatedness_score": "score"}
-    records = [
-        {names.get(key, key): value for key, value in record.items()} for path in paths for record in rows(path)
-    ]
-    return _pairs(records, paths[0])
+    rows = [row for path in paths for row in read_table(path)]
+    return _pairs(rows, ("sentence_A", "sentence_B", "relatedness_score"))
 
 
 def _klue(paths: Sequence[Path]) -> ScoredPairs:
+    """Read a file whose scores are in a nested record."""
     (path,) = paths
-    records = rows(path)
-    labels = [field(record, "labels", str(path)) for record in records]
-    scores = [field(label, "label", str(path)) for label in labels]
-    return _pairs([{**record, "score": score} for record, score in zip(records, scores, strict=True)], path)
+    rows = read_table(path)
+    for row in rows:
+        labels = row.field("labels")
+        nested = Row(labels if isinstance(labels, dict) else {}, row.source, row.number)
+        row.fields["score"] = nested.decimal("label")
+    return _pairs(rows)
 
 
 def _year(number: int, parts: str, leave_out: Sequence[str] = ()) -> Task[ScoredPairs]:
