@@ -39,7 +39,7 @@ def test_ids_and_types_equal_those_of_transformers(tiny_folder, text_pairs, back
 
 
 def test_what_is_lost_is_counted_to_the_token(backend, monkeypatch):
-    monkeypatch.setattr("sbert.text.tokenizer._SLICE", 2)
+    monkeypatch.setattr("sbert.text.tokenizer._TEXTS_AT_ONCE", 2)
     pairs = [LONG, ("a", "b"), (LONG[1], LONG[0]), LONG, ("비가 온다.", "")]
     full = [len(backend("bert").encode(*pair)) for pair in pairs]
     tokens = Tokenizer(backend("bert"), 24).pairs(pairs)
@@ -129,6 +129,6 @@ def test_pairs_of_any_kind():
 
 
 def test_a_lone_surrogate_is_found(backend, monkeypatch):
-    monkeypatch.setattr("sbert.text.tokenizer._SLICE", 2)
+    monkeypatch.setattr("sbert.text.tokenizer._TEXTS_AT_ONCE", 2)
     with pytest.raises(BadInput, match="text 2 holds a lone surrogate"):
         Tokenizer(backend("bert"), 24).pairs([("a", "b"), ("a", "b"), ("a", "\ud800")])

@@ -122,7 +122,7 @@ def test_many_threads_share_one_tokenizer(backend: tokenizers.Tokenizer, sentenc
 def test_slices_do_not_show(backend: tokenizers.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [f"고양이 {i} " + "cat " * (i % 9) for i in range(50)]
     whole = Tokenizer(backend, 8)(texts, windows=True)
-    monkeypatch.setattr("sbert.text.tokenizer._SLICE", 7)
+    monkeypatch.setattr("sbert.text.tokenizer._TEXTS_AT_ONCE", 7)
     sliced = Tokenizer(backend, 8)(texts, windows=True)
     assert np.array_equal(whole.ids, sliced.ids)
     assert np.array_equal(whole.owners, sliced.owners)

@@ -1,7 +1,8 @@
-"""STRINGS -> BATCH: token ids, an account of what did not fit, and batches by token budget."""
+"""Turns strings into batches: token ids, a count of what did not fit, and batches by a token budget."""
 
 from sbert.text.batching import batches, lay, plan
-from sbert.text.tokenizer import Tokenizer, Tokens, Truncation, check_pairs, check_texts
+from sbert.text.checks import check_pairs, check_texts
+from sbert.text.tokenizer import Tokenizer, Tokens, Truncation
 from sbert.text.words import WordTokenizer, split_words
 
 __all__ = [
