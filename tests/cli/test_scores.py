@@ -229,6 +229,40 @@ def test_rank_with_every_kind(folder, bi, cross, classes, poly, sentences):
     ]
 
 
+@pytest.mark.parametrize("out", ["벡터.jsonl", "벡터.parquet"])
+def test_search_and_rank_use_the_vectors_that_encode_wrote(folder, bi, monkeypatch, out):
+    rows = [{"번호": row, "text": text, "설명": "긴 " * 40} for row, text in enumerate(["비가 온다.", "눈", "A cat."])]
+    Path("글.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    expected = json.loads(sbert("search", "글.jsonl", "비", "-m", bi, "--json").stdout)
+    assert [hit["fields"] for hit in expected] == [
+        {"번호": hit["row"], "설명": rows[hit["row"]]["설명"]} for hit in expected
+    ]
+    sbert("encode", "글.jsonl", "-o", out, "-m", bi)
+    monkeypatch.setattr(
+        BiEncoder, "encode_document", lambda *_, **__: pytest.fail("the documents were embedded again")
+    )
+    for verb in (["search", out, "비", "-m", bi], ["rank", bi, out, "비"]):
+        found = sbert(*verb, "--json")
+        assert json.loads(found.stdout) == expected
+        assert found.stderr == "3 embeddings of the file are used; they must come from the same model\n"
+        table = sbert(*verb).stdout.splitlines()
+        assert table[0].split() == ["rank", "score", "row", "번호", "text"]
+
+
+def test_vectors_that_cannot_be_searched(folder, bi):
+    for embedding, message in (
+        ("[0.5, 1.5]", "have 2 dimensions, but those of the model have 32"),
+        ("[1, 2]", "does not hold equally many decimal numbers in each row"),
+        ('"x"', "does not hold equally many decimal numbers in each row"),
+    ):
+        Path("글.jsonl").write_text(f'{{"text": "비", "embedding": {embedding}}}\n', "utf-8")
+        assert message in failure("search", "글.jsonl", "비", "-m", bi)
+    Path("글.jsonl").write_text('{"text": "비", "embedding": [0.5]}\n{"text": "비", "embedding": [0.5, 1]}\n', "utf-8")
+    assert "equally many" in failure("search", "글.jsonl", "비", "-m", bi)
+    Path("글.jsonl").write_text('{"text": "비", "embedding": [0.5]}\n{"text": "비"}\n', "utf-8")
+    assert "글.jsonl, line 2: there is no field 'embedding'" in failure("search", "글.jsonl", "비", "-m", bi)
+
+
 def test_rank_takes_the_file_after_the_query_too(folder, cross):
     Path("글.txt").write_text("비가 온다.\n눈이 온다.\n", "utf-8")
     expected = sbert("rank", cross, "글.txt", "비가 오나요?", "--json")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -102,6 +105,72 @@ def test_nothing_is_added_by_halves(bundled):
     with pytest.raises(BadInput, match="stands for two texts"):
         searcher.add(["눈이 온다.", "Rain."], ids=[7, np.int64(7)])
     assert (len(searcher), searcher.ids) == (1, ["비"])
+
+
+class Numbers:
+    """A retriever whose vectors say which text they belong to, and which lets other threads run while it encodes."""
+
+    similarity_fn_name = "dot"
+
+    def encode_query(self, text):
+        time.sleep(0)
+        return self.encode_document([text])[0]
+
+    def encode_document(self, texts):
+        time.sleep(1e-4)
+        angles = np.array([float(text) for text in texts]) / 1000
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def test_threads_search_while_others_add():
+    searcher, wrong, done = Searcher(Numbers()), [], threading.Event()
+    searcher.add(["0"], ids=["id-0"])
+
+    def look() -> None:
+        while not done.is_set():
+            for hit in searcher.search("500", k=50).hits:
+                if hit.id != f"id-{hit.text}" or abs(hit.score - np.cos((float(hit.text) - 500) / 1000)) > 1e-9:
+                    wrong.append(hit)
+
+    def fill(start: int) -> None:
+        for number in range(start, 1000, 4):
+            searcher.add([str(number)], ids=[f"id-{number}"])
+
+    readers = [threading.Thread(target=look) for _ in range(3)]
+    writers = [threading.Thread(target=fill, args=(start,)) for start in (1, 2, 3)]
+    for thread in (*readers, *writers):
+        thread.start()
+    for thread in writers:
+        thread.join()
+    done.set()
+    for thread in readers:
+        thread.join()
+    assert wrong == []
+    assert len(searcher) == len(set(searcher.ids)) == 750 + 1
+    assert [hit.text for hit in searcher.search("501", k=1).hits] == ["501"]
+
+
+def test_ids_come_back_as_plain_numbers(bundled):
+    searcher = Searcher(bundled)
+    searcher.add(["비가 온다.", "눈이 온다."], ids=np.array([7, 8]))
+    assert [type(hit.id) for hit in searcher.search("비", k=2).hits] == [int, int]
+    assert (searcher.ids, json.dumps(searcher.ids)) == ([7, 8], "[7, 8]")
+
+
+def test_vectors_that_exist_are_not_computed_again(bundled, texts, monkeypatch):
+    vectors = bundled.encode_document(texts)
+    expected = Searcher(bundled)
+    expected.add(texts)
+    searcher = Searcher(bundled)
+    monkeypatch.setattr(bundled, "encode_document", None)
+    searcher.add(texts, vectors=vectors)
+    monkeypatch.undo()
+    assert searcher.search(QUERY).hits == expected.search(QUERY).hits
+    with pytest.raises(BadInput, match="got 1 vectors for 2 texts"):
+        searcher.add(["비", "눈"], vectors=vectors[:1])
+    with pytest.raises(BadInput, match="use one model for all"):
+        searcher.add(["비"], vectors=vectors[:1, :8])
+    assert len(searcher) == len(texts)
 
 
 def test_numbers_that_are_taken_are_left_out(bundled):

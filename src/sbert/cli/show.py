@@ -77,7 +77,7 @@ def as_json(value: object) -> None:
 
 def _json_text(value: object, indent: int | None = None) -> str:
     """Write JSON with readable letters; ``json`` itself leaves DEL and the C1 control characters as they are."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -1,4 +1,4 @@
-"""VECTORS -> HITS: exact search over arrays, and Searcher, which knows models only by what they can do. No files."""
+"""Exact search over arrays of vectors, and ``Searcher``, which retrieves and re-ranks texts. Knows no files."""
 
 from sbert.search.exact import most_similar_pairs, semantic_search
 

@@ -1,10 +1,11 @@
-"""Retrieve, then re-rank: a bi-encoder finds a short list, a model that reads more closely puts it in order.
+"""Retrieves and re-ranks: a bi-encoder finds a short list, and a model that reads more closely sorts it.
 
 Knows models only by what they can do, and keeps texts and vectors in memory.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,84 +15,84 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sbert.errors import BadInput, check_count
+from sbert.errors import BadInput, check_count, shown
 from sbert.search.exact import semantic_search
 from sbert.types import Array, FloatArray, Hit, Similarity
 
 CANDIDATES = 100
-"""How long the short list is unless given."""
+"""Default length of the short list."""
 
 
 @runtime_checkable
 class Retriever(Protocol):
-    """What finds the short list: a bi-encoder."""
+    """A model that finds the short list, such as a bi-encoder."""
 
     similarity_fn_name: Similarity
 
     def encode_query(self, sentences: str, /) -> Array:
-        """(D,)."""
+        """Embed a query: (D,)."""
         ...
 
     def encode_document(self, sentences: Sequence[str], /) -> Array:
-        """(N, D)."""
+        """Embed documents: (N, D)."""
         ...
 
 
 @runtime_checkable
 class Reranker(Protocol):
-    """What puts the short list in order: a cross-encoder or a poly-encoder."""
+    """A model that sorts the short list, such as a cross-encoder or a poly-encoder."""
 
     def rank(self, query: str, documents: Sequence[str], top_k: int | None = None) -> list[Hit]:
-        """The documents by their places, best first."""
+        """Sort documents by their score with a query, best first; the id of a hit is the position of its document."""
         ...
 
 
 @runtime_checkable
 class ByVectors(Protocol):
-    """A re-ranker that needs of a document only its vector, which can be kept: a poly-encoder."""
+    """A re-ranker that needs only the vector of a document, such as a poly-encoder; the vectors are kept."""
 
     def encode_query(self, sentences: str, /) -> FloatArray:
-        """(M, H)."""
+        """Embed a query as several vectors: (M, H)."""
         ...
 
     def encode_document(self, sentences: Sequence[str], /) -> FloatArray:
-        """(N, H)."""
+        """Embed documents: (N, H)."""
         ...
 
     def score(self, codes: FloatArray, vectors: FloatArray, /) -> FloatArray:
-        """(M, H), (K, H) -> (K,)."""
+        """Score documents with a query: (M, H), (K, H) -> (K,)."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """What each stage of a search took."""
+    """Duration of each stage of a search, in seconds."""
 
     encode: float
-    """The query becomes a vector."""
+    """Embedding the query."""
     retrieve: float
-    """The short list is found."""
+    """Finding the short list."""
     rerank: float
-    """It is put in order; 0 without a re-ranker."""
+    """Sorting the short list; 0 without a re-ranker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found, and what it cost."""
+    """The result of a search."""
 
     hits: list[Hit]
-    """Best first, with the re-ranker's scores where there is one."""
+    """Best first, with the scores of the re-ranker if there is one."""
     candidates: int
-    """How many documents the re-ranker looked at; 0 without one."""
+    """Number of documents that the re-ranker read; 0 without one."""
     seconds: Seconds
 
 
 class Searcher:
-    """A collection of texts that can be searched.
+    """A collection of texts to search. Threads may add to it and search it at the same time.
 
     Args:
-        model: finds the short list; a bi-encoder, or the ``documents`` of a poly-encoder.
-        reranker: puts it in order; a cross-encoder or a poly-encoder. Without one, the short list is the result.
+        model: Finds the short list; a bi-encoder, or the ``documents`` of a poly-encoder.
+        reranker: Sorts the short list; a cross-encoder or a poly-encoder. Without one, the short list is the result.
 
     >>> from sbert import BiEncoder
     >>> searcher = Searcher(BiEncoder.from_pretrained())
@@ -100,11 +101,11 @@ class Searcher:
     ['meal']
     """
 
-    # So that a name that is set by mistake is an error, and not an attribute that nobody reads.
-    __slots__ = ("_known", "_model", "_read", "_reranker", "_vectors", "ids", "texts")
+    # Slots make setting an attribute that does not exist an error.
+    __slots__ = ("_known", "_lock", "_model", "_rerank_vectors", "_reranker", "_vectors", "ids", "texts")
 
     def __init__(self, model: Retriever, reranker: Reranker | None = None) -> None:
-        if not isinstance(model, Retriever):
+        if not isinstance(model, Retriever) or isinstance(model, ByVectors):
             raise BadInput(
                 f"the model is a {type(model).__name__}, but a short list is found by vectors; pass a BiEncoder, or "
                 "the documents of a PolyEncoder"
@@ -115,45 +116,57 @@ class Searcher:
                 "PolyEncoder"
             )
         self._model, self._reranker = model, reranker
+        self._lock = threading.Lock()  # held while the fields below change; rows are only ever appended
         self.ids: list[int | str] = []
         self.texts: list[str] = []
         self._known: set[int | str] = set()
-        self._vectors: list[Array] = []
-        self._read: list[FloatArray] = []
-        """The re-ranker's own vectors, where it works by them."""
+        self._vectors = _Parts()
+        self._rerank_vectors = _Parts()
 
     def __len__(self) -> int:
         return len(self.texts)
 
-    def add(self, texts: Iterable[str], ids: Iterable[int | str] | None = None) -> None:
-        """Add texts: all of them or, where one is wrong, none.
+    def add(
+        self, texts: Iterable[str], ids: Iterable[int | str] | None = None, vectors: FloatArray | None = None
+    ) -> None:
+        """Add texts: all of them or, if one is wrong, none.
 
         Args:
-            texts: what can be found.
-            ids: what to call them; their places, or the next free numbers, unless given.
+            texts: Texts that can be found.
+            ids: An id for each text, different from all others. Defaults to the next free numbers.
+            vectors: What the model's ``encode_document`` gives for the texts, if it is known already: (N, D).
         """
         new = [texts] if isinstance(texts, str) else list(texts)
-        free = (place for place in count(len(self)) if place not in self._known)
-        named: list[int | str] = [*(islice(free, len(new)) if ids is None else ids)]
-        self._check_ids(named, len(new))
+        named = None if ids is None else [_plain(row, name) for row, name in enumerate(ids)]
+        if named is not None:
+            self._check_ids(named, len(new))
         if not new:
             return
-        vectors = self._model.encode_document(new)
-        if isinstance(self._reranker, ByVectors):
-            same = getattr(self._reranker, "documents", None) is self._model
-            self._read.append(vectors if same else self._reranker.encode_document(new))
-        self._vectors.append(vectors)
-        self.texts += new
-        self.ids += named
-        self._known.update(named)
+        if vectors is None:
+            vectors = self._model.encode_document(new)
+        elif len(vectors) != len(new):
+            raise BadInput(f"got {len(vectors)} vectors for {len(new)} texts, but each text needs one")
+        read = self._vectors_for_reranking(new, vectors)
+        with self._lock:
+            if named is None:
+                free = (place for place in count(len(self.texts)) if place not in self._known)
+                named = [*islice(free, len(new))]
+            else:
+                self._check_ids(named, len(new))  # another thread may have added one of them meanwhile
+            self._vectors.append(vectors)
+            if read is not None:
+                self._rerank_vectors.append(read)
+            self.ids += named
+            self.texts += new
+            self._known.update(named)
 
     def search(self, query: str, k: int = 10, candidates: int = CANDIDATES) -> Found:
-        """The ``k`` best texts for ``query``.
+        """Find the ``k`` best texts for a query.
 
         Args:
-            query: what is looked for.
-            k: hits; fewer where there are fewer texts.
-            candidates: how long the short list is that the re-ranker reads, at least ``k``.
+            query: Text to look for.
+            k: Number of hits; fewer if there are fewer texts.
+            candidates: Length of the short list that the re-ranker reads, at least ``k``.
         """
         check_count("k", k)
         check_count("candidates", candidates)
@@ -162,45 +175,81 @@ class Searcher:
         began = time.perf_counter()
         vector = self._model.encode_query(query)
         encoded = time.perf_counter()
-        short = self._retrieve(vector, k if self._reranker is None else max(k, candidates))
+        with self._lock:
+            vectors, read = self._vectors.joined(), self._rerank_vectors.joined()
+        short = self._retrieve(vector, vectors, k if self._reranker is None else max(k, candidates))
         retrieved = time.perf_counter()
-        places = short if self._reranker is None else self._rerank(query, short, k)
-        reranked = retrieved if self._reranker is None else time.perf_counter()
+        best, reranked = short, retrieved
+        if self._reranker is not None:
+            best = self._rerank(self._reranker, query, short, read, k)
+            reranked = time.perf_counter()
+        hits = [Hit(self.ids[row], score, self.texts[row]) for row, score in best]
         seconds = Seconds(encoded - began, retrieved - encoded, reranked - retrieved)
-        hits = [Hit(self.ids[place], score, self.texts[place]) for place, score in places]
         return Found(hits, 0 if self._reranker is None else len(short), seconds)
 
-    def _retrieve(self, vector: Array, k: int) -> list[tuple[int, float]]:
-        """Places and scores, best first."""
-        if not self.texts:
+    def _retrieve(self, query: Array, vectors: FloatArray | None, k: int) -> list[tuple[int, float]]:
+        """Return the rows and scores of the ``k`` nearest vectors, best first."""
+        if vectors is None:
             return []
-        self._vectors = _joined(self._vectors)
-        nearest = semantic_search(vector, self._vectors[0], k, self._model.similarity_fn_name)[0]
-        return [(int(hit.id), hit.score) for hit in nearest]
+        return [
+            (int(hit.id), hit.score) for hit in semantic_search(query, vectors, k, self._model.similarity_fn_name)[0]
+        ]
 
-    def _rerank(self, query: str, short: list[tuple[int, float]], k: int) -> list[tuple[int, float]]:
-        places = [place for place, _ in short]
-        if not places:
+    def _rerank(
+        self, reranker: Reranker, query: str, short: list[tuple[int, float]], vectors: FloatArray | None, k: int
+    ) -> list[tuple[int, float]]:
+        """Return the rows and scores of the ``k`` best of the short list, best first."""
+        rows = [row for row, _ in short]
+        if not rows:
             return []
-        assert self._reranker is not None
+        if not isinstance(reranker, ByVectors) or vectors is None:
+            return [
+                (rows[int(hit.id)], hit.score) for hit in reranker.rank(query, [self.texts[row] for row in rows], k)
+            ]
+        scores = reranker.score(reranker.encode_query(query), vectors[rows])
+        return [(rows[best], float(scores[best])) for best in np.argsort(-scores, kind="stable")[:k]]
+
+    def _vectors_for_reranking(self, texts: list[str], vectors: FloatArray) -> FloatArray | None:
         if not isinstance(self._reranker, ByVectors):
-            ranked = self._reranker.rank(query, [self.texts[place] for place in places], k)
-            return [(places[int(hit.id)], hit.score) for hit in ranked]
-        self._read = _joined(self._read)
-        scores = self._reranker.score(self._reranker.encode_query(query), self._read[0][places])
-        return [(places[best], float(scores[best])) for best in np.argsort(-scores, kind="stable")[:k]]
+            return None
+        same = getattr(self._reranker, "documents", None) is self._model
+        return vectors if same else self._reranker.encode_document(texts)
 
     def _check_ids(self, ids: list[int | str], texts: int) -> None:
         if len(ids) != texts:
             raise BadInput(f"got {len(ids)} ids for {texts} texts, but each text needs one")
-        for row, name in enumerate(ids):
-            if not isinstance(name, int | str | np.integer):
-                raise BadInput(f"the id of row {row} is {name!r}, but must be a number or a text")
         twice = next((name for name, count in Counter(ids).items() if count > 1 or name in self._known), None)
         if twice is not None:
-            raise BadInput(f"the id {twice!r} stands for two texts, but each needs its own")
+            raise BadInput(f"the id {shown(twice)} stands for two texts, but each needs its own")
 
 
-def _joined(parts: list[FloatArray]) -> list[FloatArray]:
-    """What was added bit by bit, as one array: once, at the first search after."""
-    return parts if len(parts) == 1 else [np.concatenate(parts)]
+class _Parts:
+    """Vectors that are appended part by part and joined into one array when they are read."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: list[FloatArray] = []
+
+    def append(self, vectors: FloatArray) -> None:
+        if self.parts and self.parts[0].shape[1:] != vectors.shape[1:]:
+            ours, theirs = self.parts[0].shape[1:], vectors.shape[1:]
+            raise BadInput(
+                f"the vectors have shape {theirs} each, but those before have {ours}; use one model for all"
+            )
+        self.parts.append(vectors)
+
+    def joined(self) -> FloatArray | None:
+        """Return all vectors (N, D), or None if there are none."""
+        if len(self.parts) > 1:
+            self.parts = [np.concatenate(self.parts)]
+        return self.parts[0] if self.parts else None
+
+
+def _plain(row: int, name: object) -> int | str:
+    """Return an id as a plain number or text."""
+    if isinstance(name, np.integer):
+        return int(name)
+    if not isinstance(name, int | str):
+        raise BadInput(f"the id of row {row} is {shown(name)}, but must be a number or a text")
+    return name

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from rich.table import Table
+from rich.text import Text
+
+from sbert import hub
 from sbert.cli import show
-from sbert.cli.options import Json, ModelArgument
+from sbert.cli.options import Device, Json, ModelArgument
+from sbert.models.load import load
 
 
 def info(
     name: ModelArgument = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
     """Show what a model consists of and how it runs on this machine."""
-    from sbert import hub
-    from sbert.models.load import load
-
     folder = hub.resolve(name)
-    about = load(folder).describe()
-    facts = {"name": name or "the embedded model", "kind": about["kind"], "folder": str(folder), **about}
+    about = load(folder, device=device).describe()
+    facts = {"name": name or "the default model", "kind": about["kind"], "folder": str(folder), **about}
     if json:
         show.as_json(facts)
         return
-    from rich.table import Table
-    from rich.text import Text
-
     grid = Table.grid(padding=(0, 2))
     for key, value in facts.items():
         grid.add_row(Text(key.replace("_", " "), style="bold"), Text(_words(value)))

@@ -11,7 +11,7 @@ from sbert.cli.options import Column, Device, Format, Json, ModelName, TextFile
 from sbert.data.rows import read_texts
 from sbert.models.bi import BiEncoder
 from sbert.search.exact import most_similar_pairs
-from sbert.text import display
+from sbert.text.display import number, one_line
 
 
 def pairs(
@@ -30,17 +30,11 @@ def pairs(
     vectors = encoder.encode(texts, show_progress_bar=True)
     found = most_similar_pairs(vectors, top, threshold, encoder.similarity_fn_name)
     if json:
-        show.as_json(
-            [{"score": score, "rows": [a, b], "texts": [texts[a], texts[b]]} for a, b, score in found],
-        )
+        show.as_json([{"score": score, "rows": [a, b], "texts": [texts[a], texts[b]]} for a, b, score in found])
     elif found:
+        shown = [one_line(text) for text in texts]
         lines = [
-            [
-                str(rank),
-                display.number(score, 4),
-                f"{a}\n{b}",
-                f"{display.one_line(texts[a])}\n{display.one_line(texts[b])}",
-            ]
+            [str(rank), number(score, 4), f"{a}\n{b}", f"{shown[a]}\n{shown[b]}"]
             for rank, (a, b, score) in enumerate(found, 1)
         ]
         show.table(["rank", "score", "row", "text"], lines)

@@ -6,8 +6,10 @@ import os
 
 from sbert.cli import show
 from sbert.cli.options import AnyModel, Column, Device, Format, Json, Query, TextFile, TopK
+from sbert.cli.verbs.search import nearest, other_fields
 from sbert.data.rows import read_texts
 from sbert.models.load import load
+from sbert.models.vectors import VectorModel
 
 
 def rank(
@@ -29,9 +31,12 @@ def rank(
     if _is_input(query) and not _is_input(source):
         show.note(f"warning: {query} was given after the query; the order is sbert rank MODEL FILE QUERY", "yellow")
         source, query = query, source
-    texts = [row.texts[0] for row in read_texts(source, column, kind)]
-    hits = load(model, device=device).rank(query, texts, k, show_progress_bar=True)
-    show.hits(hits, [{} for _ in hits], json)
+    rows, ranker = read_texts(source, column, kind), load(model, device=device)
+    if isinstance(ranker, VectorModel):
+        hits = nearest(ranker, rows, query, k)
+    else:
+        hits = ranker.rank(query, [row.texts[0] for row in rows], k, show_progress_bar=True)
+    show.hits(hits, other_fields(rows, hits), json)
 
 
 def _is_input(argument: str) -> bool:
