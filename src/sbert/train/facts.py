@@ -65,7 +65,7 @@ def differences(before: Facts, now: Facts) -> list[str]:
     return [f"{name} was {old}, is {new}" for name, old, new in pairs if old != new]
 
 
-def warn_of_rounding(before: Facts, now: Facts) -> None:
+def warn_about_rounding(before: Facts, now: Facts) -> None:
     """Warn if the resumed run adds numbers in another order than the interrupted one did."""
     for what in ("threads", "processes"):
         if before[what] != now[what]:

@@ -265,11 +265,11 @@ class Trainer:
                     f"the run in {self.folder} cannot be resumed exactly: {'; '.join(changed)}; undo that, or name "
                     "another folder"
                 )
-            facts.warn_of_rounding(saved.facts, self.facts)
+            facts.warn_about_rounding(saved.facts, self.facts)
             self._update.restore(saved.tensors)
             self._update.scaler_state = saved.facts["scale"]
-            place = saved.facts["position"]
-            self.position = Position(**{**place, "cursor": Cursor(**place["cursor"])})
+            position = saved.facts["position"]
+            self.position = Position(**{**position, "cursor": Cursor(**position["cursor"])})
             if self.config.keep_best and self.position.best_score is not None and not self.model_folder.is_dir():
                 raise CannotResume(f"{self.model_folder}, the best model, is missing; copy the whole run folder")
         if self.team.leads:

@@ -150,11 +150,11 @@ def _evaluator(
             *(dev.name, others[kind]),
         )
         return None
-    _warn_of_shared_rows(dev, datasets)
+    _warn_about_shared_rows(dev, datasets)
     return evaluator
 
 
-def _warn_of_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
+def _warn_about_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
     if shared := dev.overlap(*datasets):
         logger.warning(
             "%s of the %s of %s are also training rows, so the scores are too high; use another file or split",
