@@ -49,8 +49,8 @@ def check_names(columns: Sequence[str], name: str) -> None:
 
 def _reason(error: Exception) -> str:
     """Return the first line of a library's message."""
-    message = next(iter(str(error).splitlines()), "") or type(error).__name__
-    return message if len(message) <= 200 else f"{message[:200]}..."
+    message = next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
+    return "".join(letter if letter.isprintable() else "?" for letter in message)
 
 
 def _strip(line: str) -> str:

@@ -7,18 +7,17 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sbert.data import files
 from sbert.data.formats import Record, check_names
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
 
 if TYPE_CHECKING:
     from sbert.types import Array
 
 _ROWS = 8192
-"""Rows that are decoded at a time."""
+"""Maximum number of rows that are decoded at a time."""
 _VALUES_PER_BYTE = 1000
 """No honest file holds more values per byte; gzip, too, compresses at most about a thousandfold."""
 _BYTES_PER_VALUE = 64
@@ -28,15 +27,17 @@ _BYTES_PER_VALUE = 64
 def records(stream: IO[bytes], name: str) -> Iterator[Record]:
     """Yield the records of a file.
 
-    Text columns stay dictionary-encoded until a few rows at a time become Python objects, because a file of a few
-    hundred bytes can repeat one long text millions of times.
+    Equal texts of a batch are one Python object, because a file of a few hundred bytes can repeat a long text
+    thousands of times.
     """
     plain = pq.ParquetFile(stream)
     check_names(plain.schema_arrow.names, name)
-    _check_expansion(plain.metadata, stream, name)
+    rows = _batch_size(plain.metadata, stream, name)
     texts = [field.name for field in plain.schema_arrow if _is_text(field.type)]
-    for batch in pq.ParquetFile(stream, read_dictionary=texts).iter_batches(_ROWS):
-        yield from _rows(batch, name)
+    for batch in pq.ParquetFile(stream, read_dictionary=texts).iter_batches(rows):
+        columns = [_values(column) for column in batch.columns]
+        for row in zip(*columns, strict=True):
+            yield dict(zip(batch.schema.names, row, strict=True))
 
 
 def schema(stream: IO[bytes]) -> pa.Schema:
@@ -82,39 +83,27 @@ def making_table() -> Iterator[None]:
         raise BadInput(f"the fields make no table ({reason}), but parquet needs one; write .jsonl instead") from None
 
 
-def _check_expansion(metadata: pq.FileMetaData, stream: IO[bytes], name: str) -> None:
-    """Refuse a small file that claims to hold a very large number of values or bytes."""
-    size = stream.seek(0, 2)
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            column = metadata.row_group(group).column(number)
+def _batch_size(metadata: pq.FileMetaData, stream: IO[bytes], name: str) -> int:
+    """Return how many rows to decode at a time, and refuse a small file that claims to hold very much."""
+    size, most = stream.seek(0, 2), _ROWS
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(group.num_columns)):
             expanded = max(column.num_values * _BYTES_PER_VALUE, column.total_uncompressed_size)
             suspicious = max(column.num_values, column.total_uncompressed_size) > _VALUES_PER_BYTE * size
             if suspicious and expanded > files.limit():
-                what = f"column {column.path_in_schema!r} of {size:,} bytes holds {column.num_values:,} values and"
-                raise files.too_large(name, what)
-
-
-def _rows(batch: pa.RecordBatch, name: str) -> Iterator[Record]:
-    longest = sum(_longest(column) for column in batch.columns)
-    if longest > files.limit():
-        raise files.too_large(name, "a row")
-    step = min(_ROWS, max(1, files.limit() // max(longest, 1)))
-    for start in range(0, batch.num_rows, step):
-        columns = [_values(column) for column in batch.slice(start, step).columns]
-        for row in zip(*columns, strict=True):
-            yield dict(zip(batch.schema.names, row, strict=True))
-
-
-def _longest(column: pa.Array) -> int:
-    """Return the number of bytes of the longest text of a column, or 0 for columns of other types."""
-    values = column.dictionary if isinstance(column, pa.DictionaryArray) else column
-    return (pc.max(pc.binary_length(values)).as_py() or 0) if _is_text(values.type) else 0
+                claim = f"column {shown(column.path_in_schema)} claims {column.num_values:,} values"
+                raise files.too_large(name, f"what {size:,} bytes expand to ({claim})")
+        most = min(most, files.limit() * max(group.num_rows, 1) // max(group.total_byte_size, 1))
+    if not most:
+        raise files.too_large(name, "the average row")
+    return most
 
 
 def _values(column: pa.Array) -> list[Any]:
     if isinstance(column, pa.DictionaryArray):
-        column = column.dictionary_decode()
+        places = column.indices.to_pylist()
+        words = {place: column.dictionary[place].as_py() for place in {*places} - {None}}
+        return [words.get(place) for place in places]
     values: list[Any] = column.cast(_python_type(column.type)).to_pylist()
     return values
 

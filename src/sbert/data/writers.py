@@ -29,8 +29,6 @@ VECTOR_SUFFIXES = (".npy", ".parquet", ".jsonl")
 Write = Callable[[Sequence[Record]], None]
 WriteVectors = Callable[[Sequence[Record], "Array"], None]
 
-_NOT_IN_TSV = frozenset("\t\r\n")
-
 
 def check_output(
     path: Path, suffixes: Collection[str], source: str | None = None, *, standard_output: bool = False
@@ -69,7 +67,7 @@ def check_fields(path: Path, rows: Iterable[Row], columns: Sequence[str] | None 
                 f"{row.where}: field {shown(field)} holds a lone surrogate, which is no Unicode character; repair or "
                 "drop it"
             )
-        if not quoting and any(not _NOT_IN_TSV.isdisjoint(name + _cell(value)) for name, value in record.items()):
+        if not quoting and any(mark in name + _cell(value) for name, value in record.items() for mark in "\t\r\n"):
             raise BadInput(
                 f"{row.where}: a text has a tab or a line break, which tsv cannot hold; write .csv or .jsonl"
             )
