@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import shutil
 import sys
 import tempfile
@@ -83,7 +84,7 @@ def format_of(path: str) -> str:
     lower = Path(path.lower())
     compressed = lower.suffix == ".gz"
     suffix = lower.with_suffix("").suffix if compressed else lower.suffix
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         raise BadInput(f"{path!r} is a folder, but a file is needed here; name one")
     if suffix[1:] not in FORMATS or (compressed and suffix == ".parquet"):
         raise BadInput(
@@ -98,14 +99,14 @@ def format_of(path: str) -> str:
 def opened(path: str | Path) -> Iterator[IO[bytes]]:
     """Open the bytes of a file, decompressed if its name ends in ``.gz``."""
     path = str(path)
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         raise BadInput(f"{path!r} is a folder, but a file is needed here; name one")
     try:
         stream = gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # noqa: SIM115 (closed below)
     except FileNotFoundError:
-        raise BadInput(f"there is no file {path!r}") from None
+        raise BadInput(f"there is no file {shown(path, 300)}") from None
     except OSError as error:
-        raise BadInput(f"cannot read {path!r}: {error.strerror}") from None
+        raise BadInput(f"cannot read {shown(path)}: {error.strerror}") from None
     with stream:
         try:
             yield stream  # type: ignore[misc]  # a GzipFile is read like any other file of bytes

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _ROWS = 8192
 """Maximum number of rows that are decoded at a time."""
-_VALUES_PER_BYTE = 1000
-"""No honest file holds more values per byte; gzip, too, compresses at most about a thousandfold."""
+_VALUES_PER_BYTE, _COMPRESSION = 100, 1000
+"""A file of texts never holds more values per byte, nor is it compressed further; gzip has about the same maximum."""
 _BYTES_PER_VALUE = 64
 """A low estimate of what a value takes as a Python object."""
 
@@ -89,7 +89,9 @@ def _batch_size(metadata: pq.FileMetaData, stream: IO[bytes], name: str) -> int:
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
             expanded = max(column.num_values * _BYTES_PER_VALUE, column.total_uncompressed_size)
-            suspicious = max(column.num_values, column.total_uncompressed_size) > _VALUES_PER_BYTE * size
+            suspicious = (
+                max(column.num_values / _VALUES_PER_BYTE, column.total_uncompressed_size / _COMPRESSION) > size
+            )
             if suspicious and expanded > files.limit():
                 claim = f"column {shown(column.path_in_schema)} claims {column.num_values:,} values"
                 raise files.too_large(name, f"what {size:,} bytes expand to ({claim})")

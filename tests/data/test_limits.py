@@ -1,0 +1,128 @@
+"""No data file takes minutes or gigabytes, and what the libraries raise about one becomes a sentence."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sbert.data import files, read
+from sbert.data.rows import read_texts, scan
+from sbert.errors import BadInput
+
+
+@pytest.fixture
+def one_megabyte():
+    before = files.limit() >> 20
+    files.set_limit(1)
+    yield
+    files.set_limit(before)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl"])
+def test_very_many_columns_take_seconds(write, name):
+    names = [f"c{number}" for number in range(100_000)]
+    separator = "," if name == "a.csv" else "\t"
+    row = "{" + ", ".join(f'"{column}": "가"' for column in names) + "}"
+    table = separator.join(names) + "\n" + separator.join(names)
+    path = write(name, row if name == "a.jsonl" else table)
+    start = time.perf_counter()
+    assert read_texts(str(path), "c99999")[0].texts
+    for reader in (read, lambda path: scan(str(path)), lambda path: read_texts(str(path))):
+        with pytest.raises(BadInput, match=r"\(100,000 in all\)") as caught:
+            reader(path)
+        assert len(str(caught.value)) < 700
+    assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("name", ["a.txt.gz", "a.jsonl.gz", "a.csv", "a.json", "a.tsv"])
+def test_a_line_longer_than_the_limit_is_refused(write, one_megabyte, name):
+    text = "x" * (1 << 21)
+    content = {"a.jsonl.gz": f'{{"text": "{text}"}}', "a.json": f'[{{"text": "{text}"}}]'}.get(name, f"text\n{text}\n")
+    with pytest.raises(BadInput, match=r"exceeds the limit of 1 MB; split it, or set SBERT_DATA_LIMIT_MB"):
+        read_texts(str(write(name, content)))
+    files.set_limit(3)
+    assert read_texts(str(write(name, content)))[-1].texts == (text,)
+
+
+def test_a_compressed_line_is_not_held_whole(write, one_megabyte):
+    path = write("a.txt.gz", "x" * (50 << 20))
+    tracemalloc.start()
+    with pytest.raises(BadInput, match=r"a\.txt\.gz, line 1: the line exceeds the limit of 1 MB"):
+        read_texts(str(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 << 20
+
+
+def test_texts_that_a_parquet_file_repeats_are_held_once(tmp_path):
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 8000), pa.array(["긴 글 " * 40_000]))
+    pq.write_table(pa.table({"text": text}), tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 10_000
+    tracemalloc.start()
+    columns = read(tmp_path / "a.parquet")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(columns) == 8000
+    assert peak < 50 << 20  # 2.5 GB if every row had its own copy
+
+
+def test_a_parquet_file_that_claims_too_many_values(tmp_path):
+    table = pa.table({"text": pa.nulls(6_000_000, pa.string())})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=6_000_000)
+    assert (tmp_path / "a.parquet").stat().st_size < 20_000
+    with pytest.raises(
+        BadInput, match=r"bytes expand to \(column 'text' claims .* values\) exceeds the limit of 256 MB"
+    ):
+        scan(str(tmp_path / "a.parquet"))
+
+
+def test_rows_of_long_texts_are_decoded_a_few_at_a_time(tmp_path, one_megabyte):
+    texts = [f"{row}" * 100_000 for row in range(10)]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
+    assert [row.texts[0] for row in scan(str(tmp_path / "a.parquet"))] == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.jsonl", '{"text": "가"}\n' + '{"a": ' + "[" * 200_000, r"a\.jsonl, line 2: not JSON"),
+        ("a.json", "[" * 200_000, r"a\.json is not JSON"),
+        ("a.jsonl", '{"text": "가", "n": ' + "9" * 5000 + "}", r"a\.jsonl, line 1: not JSON \(Exceeds the limit"),
+        (
+            "a.jsonl",
+            '{"sentence1": "가", "sentence2": "나", "score": 1' + "0" * 400 + "}",
+            r"line 1: the score is 1000",
+        ),
+        ("a.tsv", "sentence1\tsentence2\tscore\n가\t나\t1e999\n", r"line 2: the score is '1e999'"),
+        ("a.parquet", b"PAR1" + b"\0" * 50 + b"PAR1", r"a\.parquet cannot be read as parquet"),
+    ],
+)
+def test_what_libraries_raise_becomes_a_sentence(write, name, content, message):
+    with pytest.raises(BadInput, match=message) as caught:
+        read(write(name, content))
+    assert len(str(caught.value)) < 700
+
+
+def test_damage_inside_a_parquet_file_names_the_row(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": [f"글 {row}" for row in range(5000)]}), path, row_group_size=1000)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 200] = bytes(200)
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"a\.parquet(, row \d+ or the one after it)? cannot be read as parquet"):
+        scan(str(path))
+
+
+def test_nanoseconds_are_read_as_text(tmp_path):
+    table = {"text": ["가"], "at": pa.array([1_234_567_891], pa.timestamp("ns"))}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    assert read_texts(str(tmp_path / "a.parquet"))[0].fields["at"] == "1970-01-01 00:00:01.234567891"
+
+
+def test_a_name_that_no_file_can_have():
+    with pytest.raises(BadInput, match=r"cannot read 'xxx.*: File name too long"):
+        read_texts("x" * 5000 + ".txt")
