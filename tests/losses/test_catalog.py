@@ -11,7 +11,7 @@ import torch
 
 from sbert import losses
 from sbert.errors import BadInput, BadOption
-from sbert.losses import OBJECTIVES, SoftmaxClassifier, accepted_shapes, check_shape, make
+from sbert.losses import OBJECTIVES, SoftmaxClassifier, accepted_shapes, check_shape, default, make, objective_of
 from sbert.types import LabelKind
 
 NLI = ["contradiction", "entailment", "neutral"]
@@ -43,7 +43,7 @@ BI, CROSS = ([name for name, each in OBJECTIVES.items() if kind in each.kinds] f
 
 def test_the_table():
     assert {name: objective.loss for name, objective in OBJECTIVES.items()} == FUNCTIONS
-    assert all(name == objective.name and objective.meaning for name, objective in OBJECTIVES.items())
+    assert all(name == objective.name for name, objective in OBJECTIVES.items())
     assert {objective.label for objective in OBJECTIVES.values()} == set(get_args(LabelKind))
 
 
@@ -269,3 +269,23 @@ def test_check_shape_says_what_would_fit():
 def test_columns_have_one_shape(shapes):
     with pytest.raises(BadInput, match="all must have one shape"):
         losses.info_nce([torch.zeros(shape) for shape in shapes])
+
+
+def test_every_objective_states_its_roles_and_at_most_one_is_the_default():
+    defaults = [each for objective in OBJECTIVES.values() for each in objective.default_for]
+    assert len(defaults) == len(set(defaults)) == 6
+    for objective in OBJECTIVES.values():
+        assert all(kind in objective.kinds and objective.reads(2, label) for kind, label in objective.default_for)
+        least, most = objective.texts
+        assert 1 <= len(objective.roles) <= (most or least + 1)
+    assert default("binary", "poly") == "bce"
+    assert default("none", "bi") is None
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_made_loss_is_found_again(name):
+    objective = OBJECTIVES[name]
+    for kind in objective.kinds:
+        loss = make(name, {}, dim=8, labels=("a", "b"), kind=kind)
+        assert objective_of(loss) is objective
+    assert objective_of(lambda embeddings, labels=None: embeddings[0].sum()) is None

@@ -1,4 +1,4 @@
-"""TENSORS -> SCALAR: each loss a pure function of embeddings, or of scores, and labels. None ever sees a model."""
+"""Losses: functions of embeddings, or of scores, and labels, to a scalar. No loss knows a model."""
 
 from sbert.losses.catalog import accepted_shapes, check_shape, default, make, objective_of, shape, suitable
 from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum

@@ -1,6 +1,6 @@
-"""The losses by the names that run files and the command line use: how each is made, and what does not fit.
+"""Makes losses by the names that run files and the command line use, and checks which data and models they suit.
 
-Knows numbers of columns and kinds of labels and models, no data. The options of a loss are those of its signature.
+Knows the number of columns and the kinds of labels and models, but no data. A loss has the options of its signature.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args, get_origin
 
-from sbert.errors import BadInput, BadOption, check_option
+from sbert.errors import BadInput, BadOption, check_option, shown
 from sbert.losses.compose import Loss, matryoshka
 from sbert.losses.inputs import above_zero, count
 from sbert.losses.objectives import OBJECTIVES, Objective, optional
@@ -36,15 +36,15 @@ def make(
     dims: Sequence[int] | None = None,
     kind: ModelKind = "bi",
 ) -> Loss:
-    """The loss that a run file names, ready to call.
+    """Make a loss by its name, ready to call.
 
     Args:
-        name: One of ``OBJECTIVES``.
-        options: By name, as read from a file: margin, scale, ... Where None is allowed, "none" says it too.
+        name: A key of ``OBJECTIVES``.
+        options: Options of the loss by name, such as margin or scale. The text "none" stands for None.
         dim: The embedding size D.
-        labels: The names of the classes, by number; only softmax reads them.
-        dims: Sizes to learn at once, see :func:`~sbert.losses.compose.matryoshka`.
-        kind: The kind of model it is for.
+        labels: The names of the classes in the order of their ids; needed for softmax only.
+        dims: Embedding sizes to train at once, see :func:`~sbert.losses.compose.matryoshka`.
+        kind: The kind of model to train.
 
     >>> make("triplet", {"margin": 2}, dim=384).keywords
     {'margin': 2.0}
@@ -60,14 +60,16 @@ def make(
     if dims is None:
         return loss
     if kind != "bi":
-        raise BadInput(f"the matryoshka dims are {list(dims)}, but only a bi-encoder's vectors have sizes; drop them")
+        raise BadInput(
+            f"the matryoshka dims are {shown(list(dims))}, but only a bi-encoder's vectors have sizes; drop them"
+        )
     nested = matryoshka(loss, dims)
     _check_sizes(objective, dims, dim)
     return nested
 
 
 def accepted_shapes(name: str) -> str:
-    """What the objective reads, as part of a sentence.
+    """Describe the columns and labels that an objective needs, for use in a sentence.
 
     >>> accepted_shapes("cosine")
     'two text columns and a score from 0 to 1: sentence1, sentence2, score'
@@ -77,7 +79,7 @@ def accepted_shapes(name: str) -> str:
 
 
 def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind: ModelKind = "bi") -> None:
-    """Raise BadInput unless the objective can teach such a model from so many text columns and such a label."""
+    """Raise BadInput unless the objective can train this kind of model on these text columns and labels."""
     label: LabelKind = label_kind or "none"
     check_option("label_kind", label, _LABELS)
     others = suitable(text_columns, label, kind)
@@ -88,7 +90,7 @@ def check_shape(name: str, text_columns: int, label_kind: LabelKind | None, kind
 
 
 def shape(text_columns: int, label_kind: LabelKind) -> str:
-    """So many text columns and such a label, in words.
+    """Describe a number of text columns and a kind of label in words.
 
     >>> shape(2, "class")
     'two text columns and a class'
@@ -97,7 +99,7 @@ def shape(text_columns: int, label_kind: LabelKind) -> str:
 
 
 def suitable(text_columns: int, label_kind: LabelKind, kind: ModelKind = "bi") -> list[str]:
-    """The objectives that can teach such a model from so many text columns and such a label.
+    """List the objectives that can train this kind of model on these text columns and labels.
 
     >>> suitable(2, "class", "cross")
     ['cross-entropy']
@@ -106,7 +108,7 @@ def suitable(text_columns: int, label_kind: LabelKind, kind: ModelKind = "bi") -
 
 
 def default(label_kind: LabelKind, kind: ModelKind) -> str | None:
-    """Return the name of the objective that is used if none is named, or None if there is no default.
+    """Return the name of the default objective, or None if there is no default.
 
     >>> default("class", "cross"), default("class", "bi")
     ('cross-entropy', None)
@@ -140,11 +142,11 @@ def _find(name: str, kind: ModelKind, others: Sequence[str] = ()) -> Objective:
 
 
 def _read_options(objective: Objective, options: Mapping[str, object]) -> dict[str, Any]:
-    """The options with their values checked against the loss's signature."""
+    """Check the options against the signature of the loss and convert their values."""
     known = objective.options
     for option in options:
         if not known:
-            raise BadInput(f"{objective.name} got the option {option!r}, but takes none; leave it out")
+            raise BadInput(f"{objective.name} got the option {shown(option)}, but takes none; leave it out")
         if option not in known:
             raise BadOption(f"an option of {objective.name}", option, known)
     kinds = {option: parameter.annotation for option, parameter in optional(objective.loss).items()}
@@ -152,28 +154,28 @@ def _read_options(objective: Objective, options: Mapping[str, object]) -> dict[s
 
 
 def _read(name: str, kind: Any, value: object) -> object:
-    """``value`` as the annotation ``kind`` wants it."""
+    """Convert ``value`` to the type that the annotation ``kind`` asks for."""
     if type(None) in get_args(kind):
         return None if value in (None, "none") else _number(name, value)
     if kind is float:
         return _number(name, value)
     if kind is bool:
         if not isinstance(value, bool):
-            raise BadInput(f"{name} is {value!r}, but must be true or false")
+            raise BadInput(f"{name} is {shown(value)}, but must be true or false")
         return value
     if get_origin(kind) is Literal:
         if value not in get_args(kind):
             raise BadOption(name, value, get_args(kind))
         return value
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise BadInput(f"{name} is {value!r}, but must be a list of names")
+        raise BadInput(f"{name} is {shown(value)}, but must be a list of names")
     return tuple(value)
 
 
 def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise BadInput(f"{name} is {value!r}, but must be a finite number")
-    if not name.endswith(".margin"):  # a scale or a temperature; a margin may be 0
+        raise BadInput(f"{name} is {shown(value)}, but must be a finite number")
+    if not name.endswith(".margin"):  # only a margin may be 0
         above_zero(name, value)
     return float(value)
 
@@ -182,4 +184,6 @@ def _check_sizes(objective: Objective, dims: Sequence[int], dim: int) -> None:
     if objective.label == "vector":
         raise BadInput(f"{objective.name} copies vectors of one size, so it takes no matryoshka dims; leave them out")
     if any(size > dim for size in dims):
-        raise BadInput(f"the matryoshka dims are {list(dims)}, but the embedding size is {dim}; drop the larger ones")
+        raise BadInput(
+            f"the matryoshka dims are {shown(list(dims))}, but the embedding size is {dim}; drop the larger ones"
+        )

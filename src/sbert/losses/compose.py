@@ -1,4 +1,4 @@
-"""Losses made of losses. Knows what a loss is, and none in particular."""
+"""Combines losses into new losses. Works with any loss."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
 
 Loss = Callable[[Sequence[Tensor], Tensor | None], Tensor]
-"""One (B, D) tensor for each text column, and the labels if there are any -> scalar."""
+"""Maps one (B, D) tensor per text column, and the labels or None, to a scalar."""
 
 
 def matryoshka(loss: Loss, dims: Sequence[int], weights: Sequence[float] | None = None) -> Loss:
-    """``loss`` of the first d coordinates, brought to length one, for each d of ``dims``; the weighted sum of all.
+    """Matryoshka loss: the weighted sum of ``loss`` on the first d dimensions, normalized, for each d of ``dims``.
 
     Inputs: those of ``loss``.
-    Use it for vectors that may be cut to fewer dimensions later; put the full size first. A loss with weights of its
-    own, such as the softmax classifier, reads one size only and cannot be wrapped.
+    Use it for vectors that are to be truncated to fewer dimensions later; include the full size. A loss with weights,
+    such as the softmax classifier, has a fixed embedding size and cannot be wrapped.
 
     Args:
         loss: A loss without weights.
-        dims: Numbers of leading coordinates, none above the embedding size.
-        weights: One for each of ``dims``; 1 unless told.
+        dims: Numbers of leading dimensions, none above the embedding size.
+        weights: One weight for each of ``dims``. Defaults to 1 for each.
 
     >>> from sbert.losses import cosine_mse
     >>> u, v = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]])
@@ -36,7 +36,7 @@ def matryoshka(loss: Loss, dims: Sequence[int], weights: Sequence[float] | None 
         name = type(loss).__name__
         raise BadInput(f"matryoshka got {name}, whose weights fit one size only; wrap a loss without weights")
     if not dims or not all(isinstance(dim, int) and dim > 0 for dim in dims):
-        raise BadInput(f"the matryoshka dims are {list(dims)}, but must be one or more whole numbers above 0")
+        raise BadInput(f"the matryoshka dims are {shown(list(dims))}, but must be one or more whole numbers above 0")
     weights = [1.0] * len(dims) if weights is None else weights
     if len(weights) != len(dims):
         raise BadInput(f"matryoshka got {len(weights)} weights for {len(dims)} dims, but needs one for each")
@@ -64,9 +64,9 @@ def _cut(column: Tensor, dim: int) -> Tensor:
 
 
 def weighted_sum(parts: Sequence[tuple[float, Loss]]) -> WeightedSum:
-    """``sum(weight * loss)``: several aims for the same columns and labels.
+    """Add several losses of the same columns and labels: ``sum(weight * loss)``.
 
-    Inputs: columns and labels that every one of the losses reads.
+    Inputs: columns and labels that suit every loss.
 
     >>> from sbert.losses import triplet
     >>> a, p, n = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 4.5]])
@@ -77,7 +77,7 @@ def weighted_sum(parts: Sequence[tuple[float, Loss]]) -> WeightedSum:
 
 
 class WeightedSum(nn.Module):
-    """What :func:`weighted_sum` makes: a module, so that losses with weights are trained and saved with it."""
+    """The result of :func:`weighted_sum`: a module, so that losses with weights are trained and saved with it."""
 
     def __init__(self, parts: Sequence[tuple[float, Loss]]) -> None:
         super().__init__()
@@ -87,5 +87,5 @@ class WeightedSum(nn.Module):
         self.trained = nn.ModuleList([loss for _, loss in parts if isinstance(loss, nn.Module)])
 
     def forward(self, embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-        """Columns and labels -> scalar."""
+        """Compute the weighted sum for columns and labels."""
         return torch.stack([weight * loss(embeddings, labels) for weight, loss in self.parts]).sum()

@@ -1,4 +1,4 @@
-"""Losses of two texts that are alike or not. Knows embeddings and labels, no model."""
+"""Losses of pairs of texts that are similar or not. Works on embeddings and labels only."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def contrastive(
     margin: float = 0.5,
     distance: Distance = "cosine",
 ) -> Tensor:
-    """Alike pulls together, unlike pushes apart: ``mean(y * d^2 + (1 - y) * max(margin - d, 0)^2) / 2``.
+    """Contrastive loss: ``mean(y * d^2 + (1 - y) * max(margin - d, 0)^2) / 2``.
 
-    Inputs: two columns; labels y (B,), 1 for alike and 0 for not.
-    Use it for yes-or-no pairs such as duplicate questions.
+    Inputs: two columns; labels y (B,), 1 for similar and 0 for dissimilar pairs.
+    Use it for pairs with a label of 0 or 1, such as duplicate questions.
 
     >>> u, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     >>> contrastive([u, v], torch.tensor([1, 0]))  # distances 1 and 0: (1 + 0.25) / 2 / 2
@@ -42,11 +42,12 @@ def online_contrastive(
     margin: float = 0.5,
     distance: Distance = "cosine",
 ) -> Tensor:
-    """:func:`contrastive` of the hard pairs alone: ``sum(d^2) + sum(max(margin - d, 0)^2)``.
+    """:func:`contrastive` loss of the hard pairs only: ``sum(d^2) + sum(max(margin - d, 0)^2)``.
 
-    Inputs: two columns; labels (B,), 1 for alike and 0 for not. Hard are the alike pairs farther apart than the
-    nearest unlike pair, and the unlike pairs nearer than the farthest alike one; where a batch has one kind only, the
-    pairs on the wrong side of its mean. As in sentence-transformers it is a sum, so it grows with the batch.
+    Inputs: two columns; labels (B,), 1 for similar and 0 for dissimilar pairs. A similar pair is hard if it is
+    farther apart than the nearest dissimilar pair; a dissimilar pair is hard if it is nearer than the farthest similar
+    pair. If a batch has only one kind of pair, those on the wrong side of its mean distance are hard. As in
+    sentence-transformers, the loss is a sum, so it grows with the batch.
     Use it like :func:`contrastive`; with large batches it usually learns more.
 
     >>> u, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 0.0]])

@@ -1,6 +1,6 @@
-"""How far apart vectors are: the measures that triplets and contrastive pairs share. Knows tensors only.
+"""The distances that triplet and contrastive losses use. Works on tensors only.
 
-Where two vectors are equal, the gradient of their distance is 0, not NaN.
+The gradient of the distance of two equal vectors is 0, not NaN.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Distance = Literal["euclidean", "manhattan", "cosine"]
 
 
 def of_rows(a: Tensor, b: Tensor, distance: Distance) -> Tensor:
-    """(B, D), (B, D) -> (B,): row i of ``a`` from row i of ``b``."""
+    """Distance of row i of ``a`` and row i of ``b``: (B, D), (B, D) -> (B,)."""
     check_option("distance", distance, get_args(Distance))
     return _from_similarity(pairwise(a, b, distance), distance)
 
 
 def of_all(vectors: Tensor, distance: Distance) -> Tensor:
-    """(B, D) -> (B, B): every row from every row."""
+    """Distances of all pairs of rows: (B, D) -> (B, B)."""
     check_option("distance", distance, get_args(Distance))
     return _from_similarity(all_pairs(vectors, vectors, distance), distance)
 

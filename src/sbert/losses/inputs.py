@@ -1,4 +1,4 @@
-"""What every loss asks of its inputs, and the sentence when they do not fit. Knows shapes only."""
+"""Checks the inputs of losses. Works on shapes only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORDS = {1: "one", 2: "two", 3: "three"}
 
 
 def columns(loss: str, embeddings: Sequence[Tensor], least: int, most: int | None) -> Sequence[Tensor]:
-    """The text columns as they came, once there are as many as ``loss`` reads and all have one shape (B, D)."""
+    """Return the text columns if ``loss`` can read that many and all have the same shape (B, D)."""
     if len(embeddings) < least or (most is not None and len(embeddings) > most):
         raise BadInput(
             f"{loss} got {count(len(embeddings))}, but reads {count(least, most)}; pass one tensor for each"
@@ -28,7 +28,7 @@ def columns(loss: str, embeddings: Sequence[Tensor], least: int, most: int | Non
 
 
 def row_labels(loss: str, labels: Tensor | None, rows: int) -> Tensor:
-    """(B,) or (B, 1) -> (B,), so that nothing is broadcast by accident."""
+    """Flatten labels, (B,) or (B, 1) -> (B,), so that nothing is broadcast by accident."""
     labels = given(loss, labels)
     if labels.numel() != rows:
         raise BadInput(f"{loss} got labels of shape {tuple(labels.shape)} for {rows} rows, but needs one label a row")
@@ -36,20 +36,20 @@ def row_labels(loss: str, labels: Tensor | None, rows: int) -> Tensor:
 
 
 def given(loss: str, labels: Tensor | None) -> Tensor:
-    """The labels, which this loss cannot do without."""
+    """Return the labels, or raise BadInput if there are none."""
     if labels is None:
         raise BadInput(f"{loss} got no labels, but learns from them; pass labels, or choose a loss that needs none")
     return labels
 
 
 def above_zero(name: str, value: float) -> None:
-    """Raise BadInput unless ``value`` is finite and above 0: a scale or a temperature."""
+    """Raise BadInput unless ``value``, a scale or a temperature, is finite and above 0."""
     if not 0 < value < math.inf:
         raise BadInput(f"{name} is {value}, but must be a finite number above 0")
 
 
 def count(least: int, most: int | None = 0) -> str:
-    """So many text columns, in words; ``most=None`` is any number from ``least`` on.
+    """Describe a number of text columns in words; ``most=None`` means ``least`` or more.
 
     >>> count(2), count(1, None), count(12)
     ('two text columns', 'one or more text columns', '12 text columns')

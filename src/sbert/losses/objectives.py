@@ -1,4 +1,4 @@
-"""The table of losses as people choose them: which columns, which labels, which kind of model. Makes none of them."""
+"""The table of losses that can be chosen by name: which columns, labels and kinds of models each of them is for."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sbert.losses import distill, pairs, scores, triplets
 from sbert.losses.contrastive import contrastive, online_contrastive
-from sbert.losses.distill import embedding_mse, kl, margin_mse
-from sbert.losses.pairs import angle, cosent, cosine_mse
 from sbert.losses.poly import poly_nce
 from sbert.losses.ranking import info_nce
-from sbert.losses.scores import (
-    bce,
-    cosent_scores,
-    cross_entropy,
-    lambda_rank,
-    list_net,
-    margin_mse_scores,
-    mse,
-    rank_net,
-)
 from sbert.losses.softmax import SoftmaxClassifier
-from sbert.losses.triplets import batch_all, batch_hard, batch_semi_hard, triplet
 from sbert.types import LabelKind, ModelKind, Sampling
 
 
@@ -41,8 +29,6 @@ class Objective:
     """The kind of label it learns from."""
     roles: tuple[str, ...]
     """What each text column is to the loss; the last role applies to all columns that follow."""
-    meaning: str
-    """A description of one line."""
     kinds: tuple[ModelKind, ...] = ("bi",)
     """The kinds of models it can train."""
     of_scores: Callable[..., Any] | None = None
@@ -101,192 +87,62 @@ def optional(loss: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in parameters if each.default is not each.empty and name != "labels"}
 
 
+_PAIR = ("sentence1", "sentence2")
+_RANKED = ("query", "document")
 _ALL = (
-    Objective(
-        "softmax",
-        SoftmaxClassifier,
-        (2, 2),
-        "class",
-        ("sentence1", "sentence2"),
-        "name the relation of two texts; the paper's objective for NLI",
-    ),
-    Objective(
-        "cosine",
-        cosine_mse,
-        (2, 2),
-        "score",
-        ("sentence1", "sentence2"),
-        "make the cosine equal to the score; the paper's objective for STS",
-    ),
-    Objective(
-        "triplet",
-        triplet,
-        (3, 3),
-        "none",
-        ("anchor", "positive", "negative"),
-        "bring the anchor nearer to the positive than to the negative; the paper's objective for triplets",
-    ),
-    Objective(
-        "info-nce",
-        info_nce,
-        (2, None),
-        "none",
-        ("anchor", "positive", "negative"),
-        "rank the positive above everything else in the batch",
-        in_batch_negatives=True,
-    ),
+    Objective("softmax", SoftmaxClassifier, (2, 2), "class", _PAIR),
+    Objective("cosine", pairs.cosine_mse, (2, 2), "score", _PAIR),
+    Objective("triplet", triplets.triplet, (3, 3), "none", ("anchor", "positive", "negative")),
+    Objective("info-nce", info_nce, (2, None), "none", ("anchor", "positive", "negative"), in_batch_negatives=True),
     Objective(
         "cosent",
-        cosent,
+        pairs.cosent,
         (2, 2),
         "score",
-        ("sentence1", "sentence2"),
-        "order the cosines as the scores are ordered",
+        _PAIR,
         ("bi", "cross", "poly"),
-        cosent_scores,
+        scores.cosent_scores,
         default_for=(("poly", "score"),),
     ),
-    Objective(
-        "angle",
-        angle,
-        (2, 2),
-        "score",
-        ("sentence1", "sentence2"),
-        "order the angles in complex space as the scores are ordered",
-    ),
-    Objective(
-        "contrastive",
-        contrastive,
-        (2, 2),
-        "binary",
-        ("sentence1", "sentence2"),
-        "pull alike pairs together, push unlike ones apart",
-    ),
-    Objective(
-        "online-contrastive",
-        online_contrastive,
-        (2, 2),
-        "binary",
-        ("sentence1", "sentence2"),
-        "contrastive, from the hard pairs of a batch alone",
-    ),
-    Objective(
-        "batch-hard",
-        batch_hard,
-        (1, 1),
-        "class",
-        ("text",),
-        "triplets found in the batch: the farthest positive, the nearest negative",
-        sampler="by-label",
-    ),
-    Objective(
-        "batch-semi-hard",
-        batch_semi_hard,
-        (1, 1),
-        "class",
-        ("text",),
-        "triplets found in the batch: the nearest negative beyond each positive",
-        sampler="by-label",
-    ),
-    Objective(
-        "batch-all",
-        batch_all,
-        (1, 1),
-        "class",
-        ("text",),
-        "triplets found in the batch: all of them that are still violated",
-        sampler="by-label",
-    ),
-    Objective(
-        "embedding-mse",
-        embedding_mse,
-        (1, None),
-        "vector",
-        ("text", "translation"),
-        "copy a teacher's vectors",
-    ),
+    Objective("angle", pairs.angle, (2, 2), "score", _PAIR),
+    Objective("contrastive", contrastive, (2, 2), "binary", _PAIR),
+    Objective("online-contrastive", online_contrastive, (2, 2), "binary", _PAIR),
+    Objective("batch-hard", triplets.batch_hard, (1, 1), "class", ("text",), sampler="by-label"),
+    Objective("batch-semi-hard", triplets.batch_semi_hard, (1, 1), "class", ("text",), sampler="by-label"),
+    Objective("batch-all", triplets.batch_all, (1, 1), "class", ("text",), sampler="by-label"),
+    Objective("embedding-mse", distill.embedding_mse, (1, None), "vector", ("text", "translation")),
     Objective(
         "margin-mse",
-        margin_mse,
+        distill.margin_mse,
         (3, None),
         "scores",
         ("query", "positive", "negative"),
-        "copy by how much a teacher prefers the positive",
         ("bi", "cross", "poly"),
-        margin_mse_scores,
+        scores.margin_mse_scores,
     ),
-    Objective(
-        "kl",
-        kl,
-        (3, None),
-        "scores",
-        ("query", "document"),
-        "copy how a teacher shares its preference among candidates",
-    ),
+    Objective("kl", distill.kl, (3, None), "scores", _RANKED),
     Objective(
         "mse",
-        mse,
+        scores.mse,
         (2, 2),
         "score",
-        ("sentence1", "sentence2"),
-        "make the score of two texts, from 0 to 1, equal to the given one",
+        _PAIR,
         ("cross", "poly"),
         default_for=(("cross", "score"), ("cross", "binary")),
     ),
+    Objective("bce", scores.bce, (2, 2), "score", _PAIR, ("cross", "poly"), default_for=(("poly", "binary"),)),
     Objective(
-        "bce",
-        bce,
-        (2, 2),
-        "score",
-        ("sentence1", "sentence2"),
-        "say yes or no of two texts, or how likely yes is",
-        ("cross", "poly"),
-        default_for=(("poly", "binary"),),
+        "cross-entropy", scores.cross_entropy, (2, 2), "class", _PAIR, ("cross",), default_for=(("cross", "class"),)
     ),
-    Objective(
-        "cross-entropy",
-        cross_entropy,
-        (2, 2),
-        "class",
-        ("sentence1", "sentence2"),
-        "name the relation of two texts",
-        ("cross",),
-        default_for=(("cross", "class"),),
-    ),
-    Objective(
-        "rank-net",
-        rank_net,
-        (3, None),
-        "scores",
-        ("query", "document"),
-        "say which of two documents is the better one",
-        ("cross", "poly"),
-    ),
-    Objective(
-        "list-net",
-        list_net,
-        (3, None),
-        "scores",
-        ("query", "document"),
-        "share preference among documents as their scores do",
-        ("cross", "poly"),
-    ),
-    Objective(
-        "lambda",
-        lambda_rank,
-        (3, None),
-        "scores",
-        ("query", "document"),
-        "put the best documents at the top of the list",
-        ("cross", "poly"),
-    ),
+    Objective("rank-net", scores.rank_net, (3, None), "scores", _RANKED, ("cross", "poly")),
+    Objective("list-net", scores.list_net, (3, None), "scores", _RANKED, ("cross", "poly")),
+    Objective("lambda", scores.lambda_rank, (3, None), "scores", _RANKED, ("cross", "poly")),
     Objective(
         "poly-nce",
         poly_nce,
         (2, None),
         "none",
         ("query", "document", "negative"),
-        "rank the answer above every other document of the batch",
         ("poly",),
         in_batch_negatives=True,
         default_for=(("poly", "none"),),

@@ -1,4 +1,4 @@
-"""Losses of two texts and a graded score: the more alike, the higher. Knows embeddings and labels, no model."""
+"""Losses of pairs of texts with a similarity score. Works on embeddings and labels only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def cosine_mse(embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Te
     """The paper's regression objective: ``mean((cos(u, v) - label)^2)``.
 
     Inputs: two columns u, v; labels (B,), scores scaled to 0..1.
-    Use it for STS-like data whose scores mean something as numbers; :func:`cosent` needs only their order.
+    Use it for scores whose values matter, as in STS; :func:`cosent` uses only their order.
 
     >>> u, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> cosine_mse([u, v], torch.tensor([1.0, 0.5]))  # cosines 1 and 0: (0 + 0.25) / 2
@@ -32,10 +32,10 @@ def cosent(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale:
 
     Inputs: two columns; labels (B,), of which only the order counts.
     Use it for graded pairs, where it usually beats :func:`cosine_mse`. It compares the pairs of a batch with each
-    other: a batch of one, or with equal labels throughout, teaches nothing and gives 0.
+    other, so a batch of one pair, or with equal labels only, has a loss of 0.
 
     >>> u, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.0, 1.0]])
-    >>> cosent([u, v], torch.tensor([0.0, 1.0]), scale=1.0)  # cosines 1 and 0, the wrong way round: log(1 + e)
+    >>> cosent([u, v], torch.tensor([0.0, 1.0]), scale=1.0)  # cosines 1 and 0, in the wrong order: log(1 + e)
     tensor(1.3133)
     """
     u, v = columns("cosent", embeddings, 2, 2)
@@ -43,11 +43,11 @@ def cosent(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale:
 
 
 def angle(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale: float = 20.0) -> Tensor:
-    """AnglE: :func:`cosent` with ``|Re + Im|`` of the complex product ``u * conj(v)`` in the place of the cosine.
+    """AnglE: :func:`cosent` with ``|Re + Im|`` of the complex product ``u * conj(v)`` instead of the cosine.
 
-    Inputs: two columns; labels (B,), of which only the order counts. The first half of a vector is read as real
-    parts, the second half as imaginary parts, and both vectors are brought to length one.
-    Use it like :func:`cosent`, where the cosine's flat ends (very near and very far pairs) slow learning down.
+    Inputs: two columns; labels (B,), of which only the order counts. The first half of a vector holds the real
+    parts, the second half the imaginary parts; both vectors are normalized.
+    Use it like :func:`cosent` for very near and very far pairs, where the small gradient of the cosine slows learning.
 
     >>> u, v = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0], [0.6, 0.8]])
     >>> angle([u, v], torch.tensor([1.0, 0.0]), scale=1.0)  # 1 and |0.6 - 0.8|: log(1 + exp(0.2 - 1))
@@ -58,15 +58,15 @@ def angle(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, scale: 
 
 
 def out_of_order(scores: Tensor, labels: Tensor, scale: float) -> Tensor:
-    """(B,), (B,) -> scalar: a smooth maximum of how far any lower-labelled pair outscores a higher-labelled one."""
+    """Smooth maximum of the amount by which a pair outscores a pair with a higher label: (B,), (B,) -> scalar."""
     above_zero("scale", scale)
-    excess = scale * (scores[None, :] - scores[:, None])  # (B, B): by how much pair j outscores pair i
+    excess = scale * (scores[None, :] - scores[:, None])  # (B, B): score of pair j minus score of pair i
     excess = excess[labels[:, None] > labels[None, :]]
     return torch.cat([excess.new_zeros(1), excess]).logsumexp(dim=0)
 
 
 def _angle_similarity(u: Tensor, v: Tensor) -> Tensor:
-    odd = u.shape[1] % 2  # an odd dimension gets a zero, so that it has two halves
+    odd = u.shape[1] % 2  # a zero is appended to an odd dimension, so that there are two halves
     u, v = (F.normalize(F.pad(x, (0, odd)), dim=1) for x in (u, v))
     u_real, u_imaginary = u.chunk(2, dim=1)
     v_real, v_imaginary = v.chunk(2, dim=1)

@@ -1,6 +1,6 @@
-"""Losses of a poly-encoder, which gives a query several vectors and a document one. Knows tensors, no model.
+"""Losses of a poly-encoder, which gives a query several vectors and a document one. Works on tensors only.
 
-The first column holds the codes of the queries, (B, M, H); every other column the vectors of documents, (B, H).
+The first column holds the codes of queries, (B, M, H); every other column holds vectors of documents, (B, H).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sbert.nn.poly import score
 
 
 def poly_nce(embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """Cross-entropy of each query's scores over all documents of the batch, its own being the answer.
+    """Cross-entropy of each query's scores over all documents of the batch; the target is its own document.
 
-    Inputs: columns query, document that answers it, and any number of hard negatives; labels are not read. As in the
-    paper the scores are plain dot products, without a scale.
-    Use it to train a poly-encoder for choosing an answer, with batches as large as they go and no text twice in one.
+    Inputs: columns query, matching document, and any number of hard negatives; labels are not used. As in the paper,
+    the scores are dot products without a scale.
+    Use it to train a poly-encoder to choose an answer, with batches as large as possible and no text twice in a batch.
 
     >>> codes = torch.tensor([[[9.0, 0.0]], [[0.0, 9.0]]])  # two queries of one code each
     >>> poly_nce([codes, codes[:, 0] / 81])  # scores 1 for the own document, 0 for the other: log(1 + 1 / e)
@@ -35,7 +35,7 @@ def poly_nce(embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tens
 
 
 def poly_scores(loss: Loss) -> Loss:
-    """A loss of scores, such as ``mse`` or ``rank_net``, for a poly-encoder: of each query with its documents.
+    """Turn a loss of scores, such as ``mse`` or ``rank_net``, into one for a poly-encoder's queries and documents.
 
     >>> from sbert.losses import bce
     >>> codes = torch.tensor([[[1.0, 1.0]]])
@@ -47,7 +47,7 @@ def poly_scores(loss: Loss) -> Loss:
 
 def _of_scores(embeddings: Sequence[Tensor], labels: Tensor | None = None, *, loss: Loss) -> Tensor:
     queries, *documents = _columns("poly_scores", embeddings)
-    return loss([score(queries, column[:, None]) for column in documents], labels)  # of each column (B, 1)
+    return loss([score(queries, column[:, None]) for column in documents], labels)  # (B, 1) for each column
 
 
 def _columns(loss: str, embeddings: Sequence[Tensor]) -> Sequence[Tensor]:

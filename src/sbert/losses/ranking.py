@@ -1,4 +1,4 @@
-"""The loss that ranks a text's partner above everything else in the batch. Knows embeddings, no model."""
+"""The loss that ranks the positive of a text above all other texts of the batch. Works on embeddings only."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def info_nce(
     similarity: Literal["cosine", "dot"] = "cosine",
     symmetric: bool = False,
 ) -> Tensor:
-    """Multiple negatives ranking: cross-entropy of ``scale * s(a_i, c_j)`` over all candidates c, with c_i the answer.
+    """Multiple negatives ranking: cross-entropy of ``scale * s(a_i, c_j)`` over all candidates c; the target is c_i.
 
-    Inputs: columns anchor, positive and any number of hard negatives; labels are not read. The candidates of an
-    anchor are the positives and the hard negatives of the whole batch. ``symmetric`` takes the mean with the way back:
-    which anchor belongs to this positive? With "dot" a scale of 1 is usual.
+    Inputs: columns anchor, positive and any number of hard negatives; labels are not used. The candidates of an
+    anchor are the positives and the hard negatives of the whole batch. ``symmetric`` takes the mean with the loss in
+    the other direction, from positives to anchors. With "dot", a scale of 1 is usual.
     Use it for pairs that belong together (question and answer, paraphrases, entailment), with batches as large as
-    they go and no text twice in a batch: a second mention would count as a negative.
+    possible and no text twice in a batch: the second occurrence would count as a negative.
 
     >>> pairs = torch.eye(2)
     >>> info_nce([pairs, pairs], scale=1.0)  # scores 1 for the partner, 0 for the other: log(1 + 1 / e)

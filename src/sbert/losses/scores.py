@@ -1,7 +1,7 @@
-"""Losses of a cross-encoder, which reads texts together and gives scores. Knows scores and labels, no model.
+"""Losses of a cross-encoder, which gives scores instead of embeddings. Works on scores and labels only.
 
-In the place of embeddings stand logits: one tensor (B, L) for each pair that a row makes, L being the model's labels.
-Two text columns make one pair; a query and k documents make k, and their logits one list of k scores a row.
+The inputs are logits: one tensor (B, L) for each pair of a row, where L is the number of labels of the model. Two text
+columns make one pair per row; a query and k documents make k pairs, whose logits are one list of k scores per row.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from sbert.errors import BadInput
+from sbert.losses.distill import margin_error
 from sbert.losses.inputs import given, row_labels
 from sbert.losses.pairs import out_of_order
 
 
 def mse(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """``mean((sigmoid(logit) - label)^2)``: make the score, on the model's usual scale, equal to the label.
+    """``mean((sigmoid(logit) - label)^2)``: make the score equal to the label.
 
     Inputs: one pair, one label of the model; labels (B,), scores scaled to 0..1.
     Use it for graded pairs, such as STS.
@@ -33,8 +34,8 @@ def mse(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
 def bce(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     """``-mean(label log(sigmoid(logit)) + (1 - label) log(1 - sigmoid(logit)))``.
 
-    Inputs: one pair, one label of the model; labels (B,), 0 and 1 or anything between.
-    Use it for yes-or-no pairs: duplicates, relevance.
+    Inputs: one pair, one label of the model; labels (B,), from 0 to 1.
+    Use it for pairs with a label of 0 or 1: duplicates, relevance.
 
     >>> bce([torch.zeros(1, 1)], torch.tensor([1.0]))  # -log(1/2)
     tensor(0.6931)
@@ -47,9 +48,9 @@ def cosent_scores(scores: Sequence[Tensor], labels: Tensor | None = None, *, sca
     """CoSENT of scores: ``log(1 + sum(exp(scale * (s_j - s_i))))`` over all rows i, j with ``label_i > label_j``.
 
     Inputs: one pair, one label of the model; labels (B,), of which only the order counts.
-    Use it for graded pairs where scores have no scale of their own, such as a poly-encoder's dot products.
+    Use it for graded pairs if the scores have no fixed scale, such as the dot products of a poly-encoder.
 
-    >>> cosent_scores([torch.tensor([[7.0], [6.0]])], torch.tensor([0.0, 1.0]))  # the wrong way round: log(1 + e)
+    >>> cosent_scores([torch.tensor([[7.0], [6.0]])], torch.tensor([0.0, 1.0]))  # in the wrong order: log(1 + e)
     tensor(1.3133)
     """
     logits = _single("cosent_scores", scores)
@@ -59,7 +60,7 @@ def cosent_scores(scores: Sequence[Tensor], labels: Tensor | None = None, *, sca
 def cross_entropy(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     """``-mean(log(softmax(logits)[label]))``.
 
-    Inputs: one pair, two or more labels of the model; labels (B,) int64, places among them.
+    Inputs: one pair, two or more labels of the model; labels (B,) int64, their ids.
     Use it for pairs with classes, such as NLI.
 
     >>> cross_entropy([torch.zeros(1, 3)], torch.tensor([2]))  # three classes, equally likely: log(3)
@@ -75,31 +76,23 @@ def cross_entropy(scores: Sequence[Tensor], labels: Tensor | None = None) -> Ten
 
 
 def margin_mse_scores(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """``mean((s_positive - s_negative - margin)^2)``, the margins being a teacher's.
+    """``mean((s_positive - s_negative - margin)^2)``, with the margins of a teacher.
 
     Inputs: a query with its positive and k >= 1 negatives; labels (B,) or (B, k) margins, or (B, k + 1) scores of
-    the positive and the negatives, from which the margins are taken.
-    Use it to learn ranking from a larger cross-encoder; only differences count.
+    the positive and the negatives, from which the margins are computed.
+    Use it to learn ranking from a larger cross-encoder. Only differences count.
 
     >>> margin_mse_scores([torch.tensor([[2.0]]), torch.tensor([[0.5]])], torch.tensor([1.0]))  # (1.5 - 1)^2
     tensor(0.2500)
     """
-    listed = _listed("margin_mse_scores", scores)  # (B, k + 1)
-    teacher = given("margin_mse_scores", labels).detach().to(listed)
-    if teacher.shape == listed.shape:
-        teacher = teacher[:, :1] - teacher[:, 1:]
-    margins = listed[:, :1] - listed[:, 1:]  # (B, k)
-    if len(teacher) != len(listed) or teacher.numel() != margins.numel():
-        wanted = f"margins of shape {tuple(margins.shape)} or scores of shape {tuple(listed.shape)}"
-        raise BadInput(f"margin_mse_scores got labels of shape {tuple(teacher.shape)}, but needs {wanted}")
-    return F.mse_loss(margins, teacher.reshape(margins.shape))
+    return margin_error("margin_mse_scores", _listed("margin_mse_scores", scores), labels)
 
 
 def rank_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """``log(1 + exp(s_j - s_i))``, the mean over all documents i, j of one query with ``label_i > label_j``.
+    """Mean of ``log(1 + exp(s_j - s_i))`` over all documents i, j of one query with ``label_i > label_j``.
 
     Inputs: a query with k >= 2 documents; labels (B, k), of which only the order counts.
-    Use it where it is known which of two documents is the better one, not by how much.
+    Use it if it is known which of two documents is better, but not by how much.
 
     >>> rank_net([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # log(2)
     tensor(0.6931)
@@ -112,7 +105,7 @@ def list_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     """Cross-entropy of ``softmax(scores)`` against ``softmax(labels)``, the mean over the queries.
 
     Inputs: a query with k >= 2 documents; labels (B, k), their relevance.
-    Use it for graded lists in which the top counts most.
+    Use it for graded lists in which the top ranks matter most.
 
     >>> list_net([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # log(2)
     tensor(0.6931)
@@ -122,10 +115,10 @@ def list_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
 
 
 def lambda_rank(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """:func:`rank_net`, each pair weighed by how much nDCG would change if its two documents changed places.
+    """:func:`rank_net` with each pair weighted by the change in nDCG if its two documents were swapped.
 
     Inputs: a query with k >= 2 documents; labels (B, k), their relevance, 0 or above.
-    Use it where the top of the list is what counts; a good default for re-ranking.
+    Use it if the top of the list matters most; a good default for re-ranking.
 
     >>> lambda_rank([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # 0.3691 log(2)
     tensor(0.2558)
@@ -142,14 +135,14 @@ def lambda_rank(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tenso
 
 
 def _misordered(listed: Tensor, relevance: Tensor, weights: Tensor | float) -> Tensor:
-    """(B, k), (B, k), (B, k, k) -> scalar: a smooth count of pairs of documents in the wrong order; 0 of none."""
+    """Average a smooth error over the pairs of documents with different labels; 0 if there are none."""
     better = relevance[:, :, None] > relevance[:, None, :]  # (B, k, k)
     losses = weights * F.softplus(listed[:, None, :] - listed[:, :, None])
     return losses[better].sum() / better.sum().clamp(min=1)
 
 
 def _pair(loss: str, scores: Sequence[Tensor]) -> Tensor:
-    """(B, L) of the one pair that a row makes."""
+    """Return the logits of the only pair of each row, (B, L)."""
     if len(scores) != 1 or scores[0].ndim != 2:
         raise BadInput(
             f"{loss} got {len(scores)} pairs a row, but reads one; train a cross-encoder with two text columns"
@@ -158,7 +151,7 @@ def _pair(loss: str, scores: Sequence[Tensor]) -> Tensor:
 
 
 def _single(loss: str, scores: Sequence[Tensor]) -> Tensor:
-    """(B,) of the one pair that a row makes, by a model of one label."""
+    """Return the scores of the only pair of each row by a model with one label, (B,)."""
     logits = _pair(loss, scores)
     if logits.shape[1] != 1:
         raise BadInput(f"{loss} got {logits.shape[1]} scores a pair, but reads one; choose cross_entropy")
@@ -166,7 +159,7 @@ def _single(loss: str, scores: Sequence[Tensor]) -> Tensor:
 
 
 def _listed(loss: str, scores: Sequence[Tensor]) -> Tensor:
-    """(B, k) of the pairs that a query makes with k >= 2 documents, by a model of one label."""
+    """Return the scores of a query with k >= 2 documents by a model with one label, (B, k)."""
     if len(scores) < 2 or any(column.shape != (len(scores[0]), 1) for column in scores):
         shapes = ", ".join(str(tuple(column.shape)) for column in scores)
         raise BadInput(

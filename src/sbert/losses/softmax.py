@@ -1,4 +1,4 @@
-"""The paper's classification objective, the one loss with weights. Knows embeddings and labels, no model."""
+"""The paper's classification objective, the only loss with weights. Works on embeddings and labels only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from sbert.errors import BadInput, check_option
+from sbert.errors import BadInput, check_option, shown
 from sbert.losses.inputs import columns, row_labels
 
 Part = Literal["u", "v", "|u-v|", "u*v"]
@@ -23,16 +23,16 @@ _PARTS: dict[Part, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 class SoftmaxClassifier(nn.Module):
-    """``cross_entropy(W (u, v, |u-v|) + b)``: a linear layer names the relation of two texts, and is then left behind.
+    """``cross_entropy(W (u, v, |u-v|) + b)``: a linear layer classifies the relation of two texts.
 
-    Inputs: two columns u, v; labels (B,) int64, places in ``labels``.
-    Use it for pairs with classes, such as NLI: contradiction, entailment, neutral. It is needed in training only; the
-    trained vectors are compared by cosine.
+    Inputs: two columns u, v; labels (B,) int64, positions in ``labels``.
+    Use it for pairs with classes, such as NLI: contradiction, entailment, neutral. The layer is
+    needed in training only; the trained vectors are compared by cosine.
 
     Args:
         dim: The embedding size D.
-        labels: The names of the classes, by number.
-        concat: What the layer sees, in this order: any of "u", "v", "|u-v|" and "u*v".
+        labels: The names of the classes in the order of their ids.
+        concat: The inputs of the layer, in this order: any of "u", "v", "|u-v|" and "u*v".
 
     >>> softmax = SoftmaxClassifier(2, ["contradiction", "entailment", "neutral"])
     >>> _ = nn.init.zeros_(softmax.linear.weight), nn.init.zeros_(softmax.linear.bias)
@@ -45,22 +45,24 @@ class SoftmaxClassifier(nn.Module):
         super().__init__()
         if len(set(labels)) < 2 or len(set(labels)) < len(labels):
             raise BadInput(
-                f"the labels are {list(labels)}, but must be two or more different names, one for each class"
+                f"the labels are {shown(list(labels))}, but must be two or more different names, one for each class"
             )
         for part in concat:
             check_option("concat", part, _PARTS)
         if not concat or len(set(concat)) < len(concat):
-            raise BadInput(f"concat is {list(concat)}, but must name at least one of {', '.join(_PARTS)}, none twice")
+            raise BadInput(
+                f"concat is {shown(list(concat))}, but must name at least one of {', '.join(_PARTS)}, none twice"
+            )
         self.labels, self.concat = tuple(labels), tuple(concat)
         self.linear = nn.Linear(len(self.concat) * dim, len(self.labels))
 
     def logits(self, embeddings: Sequence[Tensor]) -> Tensor:
-        """Two columns (B, D) -> (B, classes)."""
+        """Compute the logits of two columns: (B, D), (B, D) -> (B, classes)."""
         u, v = columns("softmax", embeddings, 2, 2)
         result: Tensor = self.linear(torch.cat([_PARTS[part](u, v) for part in self.concat], dim=1))
         return result
 
     def forward(self, embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-        """Two columns (B, D) and (B,) classes -> scalar."""
+        """Compute the loss of two columns (B, D) and their classes (B,)."""
         logits = self.logits(embeddings)
         return F.cross_entropy(logits, row_labels("softmax", labels, len(logits)))

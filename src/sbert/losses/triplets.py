@@ -1,6 +1,6 @@
-"""Losses that pull an anchor to its positive and push it from a negative, given or found in the batch.
+"""Losses that move an anchor closer to a positive than to a negative, given or found in the batch.
 
-Knows embeddings and labels, no model.
+Works on embeddings and labels only.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def triplet(
 ) -> Tensor:
     """The paper's triplet objective: ``mean(max(d(a, p) - d(a, n) + margin, 0))``.
 
-    Inputs: three columns anchor, positive, negative; labels are not read. The margin is the paper's; that of
-    sentence-transformers is 5.
-    Use it where each anchor has a negative worth learning from; :func:`~sbert.losses.ranking.info_nce` learns from
-    the whole batch instead, and usually more.
+    Inputs: three columns anchor, positive, negative; labels are not used. The default margin is that of the paper;
+    in sentence-transformers it is 5.
+    Use it if each anchor has an informative negative. :func:`~sbert.losses.ranking.info_nce` learns from the whole
+    batch instead, and usually learns more.
 
     >>> a, p, n = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 4.5]])
     >>> triplet([a, p, n])  # 5 - 4.5 + 1
@@ -47,13 +47,13 @@ def batch_hard(
     margin: float | None = 5.0,
     distance: Distance = "euclidean",
 ) -> Tensor:
-    """Each text with its farthest positive and its nearest negative: ``mean(max(d(a, p) - d(a, n) + margin, 0))``.
+    """Triplet loss of each text, its farthest positive and its nearest negative in the batch.
 
-    Inputs: one column of texts; labels (B,), classes: texts of one class are positives of each other. Batches need
+    Inputs: one column of texts; labels (B,), class ids: texts of one class are positives of each other. A batch needs
     several texts of several classes. ``margin=None`` is the soft margin, ``log(1 + exp(d(a, p) - d(a, n)))``.
-    A text with no positive or no negative in the batch is left out (sentence-transformers counts it with a made-up
-    distance); if that leaves none, the loss is 0.
-    Use it for clean classes; one wrong label is always among the hardest.
+    A text without a positive or a negative in the batch is left out (sentence-transformers counts it with an
+    arbitrary distance); if no text is left, the loss is 0.
+    Use it for labels without errors: a wrong label is always among the hardest triplets.
 
     >>> texts = torch.tensor([[0.0], [1.0], [3.0], [7.0]])
     >>> batch_hard([texts], torch.tensor([0, 0, 1, 1]))  # (1-3+5 + 1-2+5 + 4-2+5 + 4-6+5) / 4
@@ -73,10 +73,11 @@ def batch_semi_hard(
     margin: float | None = 5.0,
     distance: Distance = "euclidean",
 ) -> Tensor:
-    """Every pair of one class with the nearest negative beyond the positive, or the farthest if none is beyond.
+    """Triplet loss of each pair of one class and the nearest negative that is farther away than the positive.
 
-    Inputs, margin and what is left out: as :func:`batch_hard`.
-    Use it where :func:`batch_hard` collapses: negatives nearer than the positive are met last.
+    If no negative is farther away, the farthest negative is used. Inputs, margin and texts that are left out: see
+    :func:`batch_hard`.
+    Use it if :func:`batch_hard` collapses.
 
     >>> texts = torch.tensor([[0.0], [1.0], [3.0], [7.0]])
     >>> batch_semi_hard([texts], torch.tensor([0, 0, 1, 1]))  # (1-3+5 + 1-2+5 + 4-3+5 + 4-6+5) / 4
@@ -98,10 +99,10 @@ def batch_all(
     margin: float | None = 5.0,
     distance: Distance = "euclidean",
 ) -> Tensor:
-    """Every triplet of the batch; the mean over those that are still violated.
+    """Mean loss of all triplets of the batch that violate the margin.
 
-    Inputs, margin and what is left out: as :func:`batch_hard`. With the soft margin every triplet counts.
-    Use it where labels are noisy or classes small: no single text decides.
+    Inputs, margin and texts that are left out: see :func:`batch_hard`. With the soft margin every triplet counts.
+    Use it for noisy labels or small classes: no single text dominates.
 
     >>> texts = torch.tensor([[0.0], [1.0], [3.0], [7.0]])
     >>> batch_all([texts], torch.tensor([0, 0, 1, 1]))  # (3 + 4 + 6 + 7 + 2 + 3) / 6, and two that are 0
@@ -115,7 +116,7 @@ def batch_all(
 
 
 class _Compared(NamedTuple):
-    """A batch compared with itself; each (B, B), rows are anchors."""
+    """All pairs of a batch, each field (B, B); rows are anchors."""
 
     distances: Tensor
     positives: Tensor
@@ -131,7 +132,7 @@ def _compare(loss: str, embeddings: Sequence[Tensor], labels: Tensor | None, dis
 
 
 def _pairs(batch: _Compared) -> tuple[Tensor, Tensor]:
-    """(P,) anchors and (P, 1) distances to their positives: all pairs of one class whose anchor has a negative."""
+    """Find all pairs of one class whose anchor has a negative: (P,) anchors, (P, 1) distances to their positives."""
     anchors, positives = (batch.positives & batch.negatives.any(dim=1, keepdim=True)).nonzero(as_tuple=True)
     return anchors, batch.distances[anchors, positives][:, None]
 
@@ -141,5 +142,5 @@ def _violations(gaps: Tensor, margin: float | None) -> Tensor:
 
 
 def _mean(values: Tensor) -> Tensor:
-    """The mean, and 0 of nothing, where the usual mean is NaN."""
+    """Return the mean, or 0 if there are no values."""
     return values.sum() / max(len(values), 1)
