@@ -109,6 +109,7 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
         tokenizer_with(post_processor={"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2**32 - 1]}),
         r"tokenizer|ids up to 4294967295",
     ),
+    "vocabulary with one huge id": ("bert", model_of_tokenizer(vocab={"[UNK]": 2**32 - 1}), "ids up to 4294967295"),
     "no unknown token": ("bert", model_of_tokenizer(unk_token="[NOPE]"), r"Missing \[UNK\] token"),
     "nested tokenizer": ("bert", content("tokenizer.json", DEEP), "gives no tokenizer"),
     # config.json of BERT and its relatives.

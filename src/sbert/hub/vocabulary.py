@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,9 @@ def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-
     inputs = published["model_input_names"]
     types = inputs is None or "token_type_ids" in inputs
     backend = _read_backend(folder)
+    _check_ids(
+        backend.get_vocab().values(), transformer, folder
+    )  # first: a copy is made by counting up to the last id
     try:
         tokenizer = Tokenizer(backend, int(length), stored["do_lower_case"], types)
     except BadInput as error:  # which would blame the caller
@@ -64,19 +67,19 @@ def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-
             "repair their max_seq_length"
         ) from None
     with reading(folder / "tokenizer.json"):
-        _check_ids(tokenizer, backend, transformer, folder)
+        pair = backend.encode(_PROBES[1], _PROBES[1])
+        _check_ids([*tokenizer(_PROBES).ids.tolist(), *pair.ids], transformer, folder)  # the ids in templates
+    segments = transformer.facts.segments
+    if segments > 1 and max(pair.type_ids, default=0) >= segments:
+        raise BadModel(f"the tokenizer in {folder} numbers the texts of a pair beyond the {segments} that are known")
     return tokenizer
 
 
-def _check_ids(tokenizer: Tokenizer, backend: tokenizers.Tokenizer, transformer: Transformer, folder: Path) -> None:
-    """Raise BadModel unless every id has an embedding. The ids in templates show only when texts are encoded."""
-    pair = backend.encode(_PROBES[1], _PROBES[1])
-    largest = max(0, *backend.get_vocab().values(), *tokenizer(_PROBES).ids.tolist(), *pair.ids)
-    embeddings, segments = transformer.facts.vocabulary_size, transformer.facts.segments
+def _check_ids(ids: Iterable[int], transformer: Transformer, folder: Path) -> None:
+    """Raise BadModel unless every id has an embedding."""
+    largest, embeddings = max(ids, default=0), transformer.facts.vocabulary_size
     if largest >= embeddings:
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
-    if segments > 1 and max(pair.type_ids, default=0) >= segments:
-        raise BadModel(f"the tokenizer in {folder} numbers the texts of a pair beyond the {segments} that are known")
 
 
 def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
