@@ -82,14 +82,14 @@ def test_broken_files_are_named(tmp_path):
     with pytest.raises(BadInput, match=r"v.txt, line 2, is not UTF-8; convert the file, or remove the line"):
         read_vectors(tmp_path / "v.txt")
     (tmp_path / "v.gz").write_bytes(gzip.compress(content("glove"))[:-9])
-    with pytest.raises(BadInput, match=r"v.gz is no whole gzip file \(.*\); download it again"):
+    with pytest.raises(BadInput, match=r"v.gz is not a complete gzip file \(.*\); download it again"):
         read_vectors(tmp_path / "v.gz")
     (tmp_path / "w.gz").write_bytes(content("glove"))
-    with pytest.raises(BadInput, match=r"w.gz is no whole gzip file"):
+    with pytest.raises(BadInput, match=r"w.gz is not a complete gzip file"):
         read_vectors(tmp_path / "w.gz")
     whole = gzip.compress(content("glove"))
     (tmp_path / "x.gz").write_bytes(whole[:20] + b"\xff" * 20 + whole[40:])
-    with pytest.raises(BadInput, match=r"x.gz is no whole gzip file"):
+    with pytest.raises(BadInput, match=r"x.gz is not a complete gzip file"):
         read_vectors(tmp_path / "x.gz")
     with pytest.raises(BadInput, match="there is no file or folder of word vectors at"):
         read_vectors(tmp_path / "nowhere")
@@ -121,12 +121,14 @@ def test_a_folder_of_damaged_files(tmp_path):
     (tmp_path / "vocab.txt.gz").write_bytes(whole)
     for damage in (b"version https://git-lfs", b"", (tmp_path / "vectors_f16.npy").read_bytes()[:-6]):
         (tmp_path / "vectors_f16.npy").write_bytes(damage)
-        with pytest.raises(BadInput, match=r"vectors_f16\.npy is no whole file of numpy's.*; download it again$"):
+        with pytest.raises(
+            BadInput, match=r"vectors_f16\.npy is not a complete numpy file of numbers; download it again$"
+        ):
             read_vectors(tmp_path)
     np.save(tmp_path / "vectors_f16.npy", TABLE[1:].numpy().astype(np.float16))
     for damage in (whole[:-9], b"\xec\x9e\x90", whole[:12] + b"\xff" * 9 + whole[21:]):
         (tmp_path / "vocab.txt.gz").write_bytes(damage)
-        with pytest.raises(BadInput, match=r"vocab\.txt\.gz is no whole gzip file \(.*\); download it again"):
+        with pytest.raises(BadInput, match=r"vocab\.txt\.gz is not a complete gzip file \(.*\); download it again"):
             read_vectors(tmp_path)
     (tmp_path / "vocab.txt.gz").write_bytes(gzip.compress("고양이".encode("cp949")))
     with pytest.raises(BadInput, match=r"vocab\.txt\.gz is not UTF-8; convert the file"):
@@ -164,6 +166,15 @@ def test_half_precision_and_no_lstm_come_back_too(tmp_path):
     again = WordEncoder.from_pretrained(tmp_path / "모델")
     assert (again.lstm, again.embeddings.table.weight.dtype, again.tokenizer.lower_case) == (None, torch.float16, True)
     assert again.encode(["비 눈"]).tolist() == [[2, 3]]
+
+
+def test_a_small_file_that_unpacks_to_a_huge_line_is_refused(tmp_path):
+    path = tmp_path / "bomb.txt.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(40):
+            file.write(b"1 " * (1 << 19))
+    with pytest.raises(BadInput, match=r"line 1, has 16,777,216 bytes or more, which no word vector has"):
+        read_vectors(path)
 
 
 def test_damage_is_named(model, tmp_path):

@@ -1,4 +1,4 @@
-"""Turns a model's name into a local folder. Everything below works on folders and knows no network."""
+"""Turns the name of a model into a local folder. All other modules read folders and use no network."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _UNWANTED = ["onnx/*", "openvino/*", "coreml/*", "*.onnx"]
 
 
 def resolve(name: str | Path | None = None, revision: str | None = None, *, legacy_weights: bool = False) -> Path:
-    """The local folder of a model.
+    """Return the local folder of a model, which is downloaded if necessary.
 
     Args:
-        name: a folder, a model that came as a package, or a hub name; nothing means the embedded default.
-            The folder of a training run means the model in it.
-        revision: branch, tag or commit of a hub repository.
-        legacy_weights: fetch ``*.bin`` from the hub too.
+        name: A folder, an installed model package, or a hub name. Defaults to the packaged default model. The folder
+            of a training run stands for the model in it.
+        revision: Branch, tag or commit of a hub repository.
+        legacy_weights: Whether to download ``*.bin`` files, too.
     """
     if name is None:
         return _by_name(bundled.DEFAULT, revision, legacy_weights)
     if not isinstance(name, str | Path):
         raise BadInput(f"the name of a model is {shown(name)}, but must be a text or a Path; name a model or a folder")
     folder = Path(os.path.expanduser(name))
-    if name and os.path.isdir(folder):  # unlike Path's own, it only says no to a name that no disk takes
+    if name and os.path.isdir(folder):  # unlike Path.is_dir, it accepts names that are too long for a file system
         return folder / "model" if _is_run(folder) else folder
     if os.path.isfile(folder):
         raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
@@ -52,18 +52,18 @@ def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
 
 
 def _from_hub(name: str, revision: str | None, legacy_weights: bool, package: bundled.Package | None) -> Path:
-    """A snapshot in the local cache, without asking the network where that is safe; else from the hub."""
+    """Return a cached snapshot if it is complete, without a request; otherwise download it."""
     names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
     for candidate in names:
         cached = _cached(candidate, revision, legacy_weights)
-        # An encoder without modules.json may be half a model whose pooling was never fetched: ask first.
+        # The pooling of an encoder without modules.json may not have been downloaded: the hub is asked first.
         if cached and (cached / "modules.json").is_file():
             return cached
     reasons = []
     for candidate in names:
         try:
             folder = _download(candidate, revision, legacy_weights, local_files_only=False)
-        except Exception as error:  # whatever the hub's client and its transport raise
+        except Exception as error:  # any error of the hub's client and its transport
             reasons.append(f"{candidate}: {_reason(error)}")
             continue
         if _has_weights(folder, legacy_weights):
@@ -95,7 +95,7 @@ def _download(name: str, revision: str | None, legacy_weights: bool, local_files
 
 
 def _cached(name: str, revision: str | None, legacy_weights: bool) -> Path | None:
-    """The cached snapshot of ``name`` if it holds weights."""
+    """Return the cached snapshot of ``name`` if it holds weights."""
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
@@ -106,13 +106,13 @@ def _cached(name: str, revision: str | None, legacy_weights: bool) -> Path | Non
 
 
 def _has_weights(folder: Path, legacy_weights: bool) -> bool:
-    """Whether there is anything to run: the cache may hold no more than a tokenizer."""
+    """Return whether a snapshot holds weights: the cache may contain only a tokenizer."""
     kinds = ["*.safetensors", "*.bin"] if legacy_weights else ["*.safetensors"]
     return any(next(folder.rglob(kind), None) for kind in kinds)
 
 
 def _reason(error: Exception) -> str:
-    """Why the hub gave nothing, in a few words."""
+    """Return in a few words why the hub gave nothing."""
     from huggingface_hub import constants, errors
 
     if isinstance(error, errors.HFValidationError):

@@ -1,4 +1,4 @@
-"""What a model folder holds, once read. Knows nothing of files."""
+"""The parts of models, as they are read from folders. Knows nothing about files."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from sbert.types import Codes, FloatArray, Pooling, Scale, Similarity, Towers
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Everything a bi-encoder is made of."""
+    """The parts of a bi-encoder."""
 
     tokenizer: Tokenizer
     transformer: Transformer
     pooling: tuple[Pooling, ...] = ("mean",)
-    """Several are concatenated in this order."""
+    """If there are several, their vectors are concatenated in this order."""
     include_prompt: bool = True
-    """Whether pooling counts the prompt's tokens."""
+    """Whether pooling includes the tokens of the prompt."""
     heads: tuple[nn.Module, ...] = ()
     """Modules of :mod:`sbert.nn.heads`, in order."""
     prompts: dict[str, str] = field(default_factory=dict)
     default_prompt_name: str | None = None
     similarity: Similarity = "cosine"
     ranges: FloatArray | None = None
-    """(2, D) smallest and largest value of each dimension, for int8."""
+    """(2, D) the smallest and the largest value of each dimension, for int8."""
     reference: Reference | None = None
     truncate_dim: int | None = None
-    """Keep only the first so many dimensions (Matryoshka models)."""
+    """Number of leading dimensions to keep (Matryoshka models)."""
 
 
 @dataclass(frozen=True, eq=False)
 class CrossParts:
-    """Everything a cross-encoder is made of."""
+    """The parts of a cross-encoder."""
 
     tokenizer: Tokenizer
     transformer: Transformer
@@ -46,33 +46,33 @@ class CrossParts:
     labels: tuple[str, ...]
     """The names of the head's outputs."""
     scale: Scale
-    """What makes scores of logits."""
+    """The function that turns logits into scores."""
 
 
 @dataclass(frozen=True, eq=False)
 class PolyParts:
-    """What a poly-encoder has besides the bi-encoder of its documents."""
+    """The parts of a poly-encoder besides the bi-encoder of its documents."""
 
     num_codes: int
     codes: Tensor | None
-    """(M, H) learned; None where the first tokens are the codes."""
+    """(M, H) learned codes; None if the first tokens are the codes."""
     queries: Transformer | None
-    """The queries' own transformer; None where they share that of the documents."""
+    """The transformer of the queries; None if they share that of the documents."""
 
     @property
     def kind(self) -> Codes:
-        """Where the codes come from."""
+        """The origin of the codes."""
         return "first" if self.codes is None else "learned"
 
     @property
     def towers(self) -> Towers:
-        """Whether queries and documents are read by one transformer."""
+        """Whether queries and documents share one transformer."""
         return "shared" if self.queries is None else "separate"
 
 
 @dataclass(frozen=True, eq=False)
 class WordParts:
-    """Everything a word-level encoder is made of."""
+    """The parts of a word-level encoder."""
 
     tokenizer: WordTokenizer
     embeddings: WordEmbeddings

@@ -7,6 +7,7 @@ import math
 import zlib
 from array import array
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,19 +40,19 @@ _LARGEST_VOCABULARY = 1 << 30
 """Bytes of the largest list of words that is read."""
 _LONGEST_LINE = 1 << 24
 """Bytes of the longest line in a file of word vectors."""
-_NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # cut short, something else, changed inside
+_NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # the file is cut short, is something else, or is damaged
 
 
 def read_vectors(
     path: str | Path, max_words: int | None = None, without: Collection[str] = ()
 ) -> tuple[list[str], Tensor]:
-    """The words of a file of vectors, and their table (V + 1, D), whose row 0 is zero.
+    """Return the words of a file of vectors, and their table (V + 1, D), whose row 0 is zero.
 
     Args:
-        path: a text file as GloVe, word2vec and fastText publish them (``word v1 v2 ...``, with or without a first
+        path: A text file as GloVe, word2vec and fastText publish them (``word v1 v2 ...``, with or without a first
             line of counts, plain or ``.gz``), or a folder of ``vectors_f16.npy`` and ``vocab.txt.gz``.
-        max_words: read only so many; the files have the frequent ones first.
-        without: words to leave out.
+        max_words: Maximum number of words to read; the files list frequent words first.
+        without: Words to leave out.
     """
     place = Path(path).expanduser()
     if max_words is not None:
@@ -82,18 +83,22 @@ def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) 
 def _read_table(path: Path) -> FloatArray:
     try:
         vectors: FloatArray = np.load(path, mmap_mode="r")
-    except (OSError, EOFError, ValueError):  # whose own words advise to load pickles, which can hide code
-        raise BadInput(f"{path} is no whole file of numpy's, or no table of numbers; download it again") from None
+    except (OSError, EOFError, ValueError):  # numpy's message advises to load pickles, which can hide code
+        raise BadInput(f"{path} is not a complete numpy file of numbers; download it again") from None
     return vectors
 
 
 def _read_vocabulary(path: Path) -> list[str]:
     try:
-        return gzip.decompress(path.read_bytes()).decode().rstrip("\n").split("\n")
+        with gzip.open(path) as file:
+            content = file.read(_LARGEST_VOCABULARY + 1)
+        if len(content) > _LARGEST_VOCABULARY:
+            raise BadInput(f"{path} holds more than {_LARGEST_VOCABULARY:,} bytes of words; download it again")
+        return content.decode().rstrip("\n").split("\n")
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not UTF-8; convert the file") from None
     except _NOT_GZIP as error:
-        raise BadInput(f"{path} is no whole gzip file ({error}); download it again") from None
+        raise BadInput(f"{path} is not a complete gzip file ({error}); download it again") from None
 
 
 def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
@@ -104,8 +109,8 @@ def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> t
         if not size:
             size = line.count(" ")
             numbers.extend([0.0] * size)
-        word, *values = line.rsplit(" ", size)  # there are words with spaces in them
-        if word in words or word in without:  # of a word that stands twice, the first is the one meant
+        word, *values = line.rsplit(" ", size)  # some words contain spaces
+        if word in words or word in without:  # only the first vector of a repeated word counts
             continue
         numbers.extend(_numbers(values, size, where))
         words[word] = None
@@ -117,12 +122,14 @@ def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> t
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Each line with a word on it, and its place for errors; a first line of two counts is left out."""
+    """Yield each line that holds a word, and its place for errors. Skips a first line of two counts."""
     open_ = gzip.open if path.suffix == ".gz" else open
     with open_(path, "rb") as file:
         try:
-            for number, raw in enumerate(file, 1):
+            for number, raw in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1):
                 where = f"{path}, line {number}"
+                if len(raw) == _LONGEST_LINE:
+                    raise BadInput(f"{where}, has {_LONGEST_LINE:,} bytes or more, which no word vector has")
                 try:
                     line = raw.decode().strip(" \r\n")
                 except UnicodeDecodeError:
@@ -130,7 +137,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
                 if line and not (number == 1 and _is_header(line)):
                     yield where, line
         except _NOT_GZIP as error:
-            raise BadInput(f"{path} is no whole gzip file ({error}); download it again") from None
+            raise BadInput(f"{path} is not a complete gzip file ({error}); download it again") from None
 
 
 def _is_header(line: str) -> bool:
