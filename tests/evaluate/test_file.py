@@ -10,6 +10,8 @@ import pytest
 from sbert.errors import BadInput
 from sbert.evaluate import BinaryPairs, PairClassification, Similarity, Triplets
 from sbert.evaluate.suites import file
+from sbert.evaluate.suites.columns import evaluator_of
+from sbert.evaluate.suites.task import Options
 
 FIRST = ["한 남자가 기타를 친다", "비가 온다", "The museum is closed", "고양이가 잔다", "책을 읽는다", "A train"]
 SECOND = ["남자가 연주한다", "I like jazz", "It does not open", "고양이가 존다", "해가 쨍쨍하다", "The train"]
@@ -99,4 +101,4 @@ def test_refused(tmp_path, encoders, cross_encoders):
     data = file.read_pairs(write(tmp_path / "binary.tsv", "sentence1 sentence2 label", FIRST, SECOND, LABELS))
     assert np.array_equal(data.labels, LABELS)
     with pytest.raises(BadInput, match="the model gives 3 scores a pair"):
-        file.task_of(data, "scorer").scores(data, cross_encoders(3)[0])
+        evaluator_of(data, Options()).scores(cross_encoders(3)[0])

@@ -1,19 +1,18 @@
-"""A task made from a user's own file of pairs or triplets. Knows which labels belong to which evaluator."""
+"""Measures a model on a user's own file of pairs or triplets. Knows which figures are reported for which labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from sbert.data import Columns, read
 from sbert.errors import BadInput
-from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.pairs import BinaryPairs, PairClassification
-from sbert.evaluate.evaluators.similarity import Similarity
-from sbert.evaluate.evaluators.triplets import Triplets
+from sbert.evaluate.suites.columns import evaluator_of
 from sbert.evaluate.suites.report import Missing, Report
-from sbert.evaluate.suites.task import Capability, Model, Options, Task, capability_of
+from sbert.evaluate.suites.task import Capability, Model, Task, capability_of
 from sbert.types import LabelKind
 
 SUITE = "pairs"
@@ -60,47 +59,28 @@ def _check(data: Columns) -> None:
     )
 
 
-def task_of(data: Columns, capability: Capability) -> Task[Columns]:
-    """Make a task of labelled pairs or triplets for models with this capability."""
-    kind: LabelKind = "score" if _are_scores(data, capability) else data.label_kind
-
-    def evaluator(data: Columns, _options: Options) -> ScoreEvaluator[Any]:
-        return _evaluator(data, kind)
-
-    return Task(Path(data.name).name, (), evaluator, _CAPABILITIES[kind], _FIGURES.get(kind, ()))
-
-
-def _are_scores(data: Columns, capability: Capability) -> bool:
-    """Whether class labels are numbers to correlate with: decimal numbers, or any numbers if the model has no classes.
-
-    Text files do not tell numbers from names, so that scores in a column with an unusual name are read as classes.
-    """
-    if data.label_kind != "class":
-        return False
-    try:
-        whole = all(float(name).is_integer() for name in data.label_names)
-    except ValueError:
-        return False
-    return not whole or capability != "classifier"
-
-
-def _evaluator(data: Columns, kind: LabelKind) -> ScoreEvaluator[Any]:
-    first, second, *negatives = data.texts.values()
-    if data.labels is None:
-        return Triplets(first, second, negatives[0])
-    if kind == "binary":
-        return BinaryPairs(first, second, data.labels)
-    names = [data.label_names[number] for number in data.labels.tolist()] if data.label_kind == "class" else []
-    if kind == "score":
-        return Similarity(first, second, [float(name) for name in names] or data.labels)
-    numbered = all(name.isdecimal() for name in data.label_names)
-    return PairClassification(first, second, [int(name) for name in names] if numbered else names)
-
-
 def run(data: Columns, model: Model) -> Report:
     """Measure a model on the data of a file."""
     capability = capability_of(model)
-    task = task_of(data, capability)
+    data = _with_scores(data, capability)
+    kind = data.label_kind
+    task = Task(Path(data.name).name, (), evaluator_of, _CAPABILITIES[kind], _FIGURES.get(kind, ()))
     if reason := task.refusal(capability):
         return Report(SUITE, (), (Missing(task.name, reason),))
     return Report(SUITE, tuple(task.scores(data, model)))
+
+
+def _with_scores(data: Columns, capability: Capability) -> Columns:
+    """Convert class labels to scores if they are decimal numbers, or numbers and the model has no classes.
+
+    Text files do not tell numbers from names, so that scores in a column with an unusual name are read as classes.
+    """
+    if data.labels is None or data.label_kind != "class":
+        return data
+    try:
+        scores = np.array([float(name) for name in data.label_names])
+    except ValueError:
+        return data
+    if capability == "classifier" and (scores == scores.round()).all():
+        return data
+    return replace(data, labels=scores[data.labels], label_kind="score", label_names=())

@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from sbert.data import Columns
 from sbert.data.rows import in_split, read_table
-from sbert.evaluate.evaluators.pairs import PairClassification
+from sbert.evaluate.suites.columns import evaluator_of
 from sbert.evaluate.suites.sources import Read, Source, on_hub, own
-from sbert.evaluate.suites.task import Options, Task
+from sbert.evaluate.suites.task import Task
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the label numbers in files from the hub."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledPairs:
-    """Pairs of texts and the relation of the hypothesis to the premise."""
-
-    premises: list[str]
-    hypotheses: list[str]
-    labels: list[str]
-
-
-def pair_classification(pairs: LabelledPairs, _options: Options) -> PairClassification:
-    """Make the evaluator of labelled pairs."""
-    return PairClassification(pairs.premises, pairs.hypotheses, pairs.labels)
-
-
-def nli_from_table(*splits: str) -> Read[LabelledPairs]:
+def nli_from_table(*splits: str) -> Read[Columns]:
     """Make a reader of NLI files with any of their usual column names; pairs without a gold label are left out."""
 
-    def read(paths: Sequence[Path]) -> LabelledPairs:
+    def read(paths: Sequence[Path]) -> Columns:
         (path,) = paths
         rows = list(in_split(read_table(path), splits))
         columns = rows[0].fields
         premise, hypothesis = ("premise", "hypothesis") if "premise" in columns else ("sentence1", "sentence2")
         label = "gold_label" if "gold_label" in columns else "label"
         judged = [row for row in rows if row.fields.get(label) not in ("-", "", None, -1)]
-        return LabelledPairs(
-            [row.text(premise) for row in judged],
-            [row.text(hypothesis) for row in judged],
-            [_name(row.field(label)) for row in judged],
-        )
+        texts = {column: [row.text(column) for row in judged] for column in (premise, hypothesis)}
+        return Columns.of(texts, [_name(row.field(label)) for row in judged], label_kind="class", name=str(path))
 
     return read
 
@@ -52,8 +35,8 @@ def _name(label: object) -> str:
     return LABELS[label] if isinstance(label, int) else str(label).lower()
 
 
-def _nli(name: str, *sources: Source[LabelledPairs]) -> Task[LabelledPairs]:
-    return Task(name, sources, pair_classification, ("classifier",), ("accuracy",))
+def _nli(name: str, *sources: Source[Columns]) -> Task[Columns]:
+    return Task(name, sources, evaluator_of, ("classifier",), ("accuracy",))
 
 
 _SNLI, _MULTINLI = "nlp.stanford.edu/projects/snli", "cims.nyu.edu/~sbowman/multinli"
