@@ -1,1 +1,1 @@
-"""BATCH -> TENSOR: the transformer without padding, pooling, heads, similarity, quantisation."""
+"""Turns batches into tensors: transformers without padding, pooling, heads, similarity and quantisation."""

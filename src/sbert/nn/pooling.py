@@ -1,4 +1,4 @@
-"""Pools hidden states into one vector per text. Knows tensors only: no strings, no files."""
+"""Pools hidden states into one vector per text. Works on tensors only."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from torch import Tensor
 from sbert.errors import BadInput, check_option
 from sbert.types import Group, Pooling
 
-# The order in which several poolings are concatenated when a model folder does not say otherwise.
+# Several poolings are concatenated in this order unless a model folder names another.
 POOLINGS: tuple[Pooling, ...] = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
 
 
 def as_poolings(pooling: Pooling | Sequence[Pooling]) -> tuple[Pooling, ...]:
-    """One or several poolings, every one of them known.
+    """Return one or several poolings as a tuple, after checking that each exists.
 
     >>> as_poolings("mean")
     ('mean',)
@@ -30,7 +30,7 @@ def as_poolings(pooling: Pooling | Sequence[Pooling]) -> tuple[Pooling, ...]:
 
 
 def pool(hidden: Tensor, groups: Sequence[Group], modes: Sequence[Pooling], skip: int = 0) -> Tensor:
-    """(T, H) -> (B, len(modes) * H), leaving out the first ``skip`` tokens of each text (its prompt).
+    """Pool each text, without its first ``skip`` tokens: (T, H) -> (B, len(modes) * H).
 
     >>> hidden = torch.tensor([[1.0], [3.0], [8.0]])  # a text of two tokens, a text of one
     >>> pool(hidden, [Group(1, 2), Group(1, 1)], ["mean", "max"])
@@ -42,7 +42,7 @@ def pool(hidden: Tensor, groups: Sequence[Group], modes: Sequence[Pooling], skip
     for group in groups:
         stop = start + group.texts * group.length
         texts = hidden[start:stop].view(group.texts, group.length, -1)
-        first = min(skip, group.length - 1)  # a prompt that fills the whole length still leaves its last token
+        first = min(skip, group.length - 1)  # A prompt that fills the maximum length still leaves its last token.
         pooled.append(torch.cat([_POOL[mode](texts, first) for mode in modes], dim=-1))
         start = stop
     return torch.cat(pooled)
@@ -57,7 +57,7 @@ def _mean_sqrt_len(texts: Tensor, first: int) -> Tensor:
 
 
 def _weighted_mean(texts: Tensor, first: int) -> Tensor:
-    """Later tokens weigh more: token i counts i times."""
+    """Average the tokens with weights 1, 2, 3, ..., so that later tokens count more."""
     weights = torch.arange(first + 1, texts.shape[1] + 1, device=texts.device, dtype=texts.dtype)
     return (texts[:, first:] * weights[:, None]).sum(dim=1) / weights.sum()
 

@@ -1,4 +1,4 @@
-"""Stores vectors in fewer bits. Knows arrays only: the ranges come from outside, calibrated once on a corpus."""
+"""Stores vectors in fewer bits. Works on arrays only."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from sbert.types import Array, FloatArray, Precision
 
 
 def ranges_of(vectors: FloatArray) -> FloatArray:
-    """(N, D) -> (2, D): the smallest and the largest value seen in each dimension."""
+    """Return the smallest and the largest value of each dimension: (N, D) -> (2, D)."""
     return np.stack([vectors.min(axis=0), vectors.max(axis=0)]).astype(np.float32)
 
 
 def quantize(vectors: FloatArray, precision: Precision, ranges: FloatArray | None = None) -> Array:
-    """float32 vectors (..., D) in the given precision.
+    """Convert float32 vectors (..., D) to another precision.
 
-    int8 and uint8 spread each dimension's calibrated range over 256 steps (values outside are clipped);
-    binary and ubinary keep the sign, eight dimensions to a byte.
+    int8 and uint8 divide the calibrated range of each dimension into 256 steps and clip values outside of it. binary
+    and ubinary keep the signs, eight dimensions per byte.
+
+    Args:
+        vectors: (..., D).
+        precision: Name of the precision.
+        ranges: (2, D), the calibrated ranges from :func:`ranges_of`. Needed for int8 and uint8.
 
     >>> quantize(np.array([[-0.5, 0.2, 0.1, -1, 1, 1, -1, 1]], np.float32), "ubinary")
     array([[109]], dtype=uint8)

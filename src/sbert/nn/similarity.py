@@ -1,4 +1,4 @@
-"""Compares vectors with vectors; higher is always nearer. Knows tensors only."""
+"""Compares vectors. Higher is always more similar. Works on tensors only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sbert.types import Similarity
 
 
 def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
-    """(N, D), (M, D) -> (N, M). Distances come out negative, so that nearer is higher.
+    """Compare all rows of ``a`` with all rows of ``b``: (N, D), (M, D) -> (N, M). Distances are negated.
 
     >>> all_pairs(torch.eye(2), torch.tensor([[3.0, 4.0]]))
     tensor([[0.6000],
@@ -27,7 +27,7 @@ def all_pairs(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor
 
 
 def pairwise(a: Tensor, b: Tensor, similarity: Similarity = "cosine") -> Tensor:
-    """(N, D), (N, D) -> (N,): row i of ``a`` with row i of ``b``."""
+    """Compare row i of ``a`` with row i of ``b``: (N, D), (N, D) -> (N,). Distances are negated."""
     check_option("similarity", similarity, get_args(Similarity))
     a, b = torch.atleast_2d(a), torch.atleast_2d(b)
     _check_sizes(a, b)
@@ -45,7 +45,7 @@ def _check_sizes(a: Tensor, b: Tensor) -> None:
 
 
 def _distances(a: Tensor, b: Tensor, p: float) -> Tensor:
-    # The matrix-multiply shortcut for p=2 loses half the digits of small distances.
+    # The shortcut by matrix multiplication for p=2 loses half of the digits of small distances.
     return torch.cdist(a, b, p=p, compute_mode="donot_use_mm_for_euclid_dist")
 
 

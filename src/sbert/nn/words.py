@@ -1,4 +1,4 @@
-"""What stands in for a transformer in a word-level model: a table of vectors, and a BiLSTM. Knows tensors only."""
+"""Defines the layers of word-level models: a table of word vectors and a BiLSTM. Works on tensors only."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sbert.types import Group
 
 
 class WordEmbeddings(nn.Module):
-    """A vector for each word. Row 0, of texts without a known word, is zero and stays so.
+    """One vector per word. Row 0, for texts without a known word, is zero and is never trained.
 
     Args:
-        table: (V + 1, D); kept as it is, so a frozen table may be in half precision.
-        trainable: whether training changes it.
+        table: (V + 1, D). It is not converted, so a frozen table may be in half precision.
+        trainable: Whether training changes the table.
 
     Attributes:
-        size: D, of a word's vector.
+        size: D, the size of a word vector.
     """
 
     def __init__(self, table: Tensor, trainable: bool = False) -> None:
@@ -31,16 +31,16 @@ class WordEmbeddings(nn.Module):
         self.size = table.shape[1]
 
     def forward(self, ids: Tensor) -> Tensor:
-        """(T,) word numbers -> (T, D)."""
+        """Look up word vectors: (T,) -> (T, D)."""
         vectors: Tensor = self.table(ids)
         return vectors.float()
 
 
 class BiLSTM(nn.Module):
-    """One layer that reads a text forwards and backwards; each word gets both readers' states.
+    """One LSTM layer in both directions, whose states are concatenated.
 
     Attributes:
-        size: 2H, of a word's state.
+        size: 2H, the size of the state of a word.
 
     >>> BiLSTM(100, 256)(torch.zeros(5, 100), [Group(1, 3), Group(2, 1)]).shape
     torch.Size([5, 512])
@@ -52,11 +52,11 @@ class BiLSTM(nn.Module):
         self.size = 2 * hidden_size
 
     def forward(self, x: Tensor, groups: Sequence[Group]) -> Tensor:
-        """(T, D) -> (T, 2H), texts of these lengths lying end to end."""
+        """Compute the states of all words: (T, D) -> (T, 2H)."""
         if torch.is_grad_enabled():
-            # A training batch has a few texts of each length. All lengths together are a third of the time at
-            # H = 2,048; in encoding, where a batch has many of each, length by length is quicker, and a text's
-            # states do not depend on its company.
+            # A training batch has few texts of each length, so all lengths are processed together, which takes a
+            # third of the time at H = 2,048. In inference a batch has many texts of each length: one length after
+            # another is faster, and the states of a text do not depend on the others.
             lengths = [group.length for group in groups for _ in range(group.texts)]
             return torch.cat(unpack_sequence(self.lstm(pack_sequence(x.split(lengths), enforce_sorted=False))[0]))
         pieces = x.split([group.texts * group.length for group in groups])

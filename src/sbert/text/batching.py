@@ -1,4 +1,4 @@
-"""Groups rows of tokens into batches by a token budget. Knows integers only: no strings, no tensors."""
+"""Groups rows of tokens into batches by a token budget. Works on integers only."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sbert.types import Batch, IntArray
 
 
 def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) -> Iterator[IntArray]:
-    """Row numbers of each batch: longest rows first, at most ``batch_tokens`` tokens (but at least one row) a batch.
+    """Yield the row numbers of each batch, the longest rows first.
 
-    Rows of equal length end up next to each other, and the last batches, which several workers finish
-    together, are the cheapest.
+    A batch has at most ``batch_tokens`` tokens, but at least one row. Rows of equal length are next to each other, and
+    the last batches, which several cores finish at about the same time, are the cheapest.
 
     >>> [rows.tolist() for rows in plan(np.array([3, 9, 3, 4]), batch_tokens=8)]
     [[1], [3, 0], [2]]
@@ -36,7 +36,7 @@ def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) ->
 
 
 def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) -> Iterator[tuple[IntArray, Batch]]:
-    """Every row of ``tokens`` once: the row numbers and their tokens laid end to end, batch by batch."""
+    """Yield each batch with its row numbers. Every row of ``tokens`` is in one batch."""
     ends = np.cumsum(tokens.lengths)
     for rows in plan(tokens.lengths, batch_tokens, batch_size):
         lengths = tokens.lengths[rows]
@@ -46,7 +46,7 @@ def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) ->
 
 
 def lay(values: IntArray, ends: IntArray, lengths: IntArray) -> IntArray:
-    """The stretches of ``values`` that end there and are so long, end to end.
+    """Concatenate the parts of ``values`` with these ends and lengths.
 
     >>> lay(np.array([1, 2, 3, 4, 5]), ends=np.array([5, 2]), lengths=np.array([1, 2])).tolist()
     [5, 1, 2]

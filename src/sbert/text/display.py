@@ -1,4 +1,4 @@
-"""Formats numbers, durations and texts for people. Knows strings only: prints nothing."""
+"""Formats numbers, durations and texts for people. Prints nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def number(value: float, decimals: int = 2) -> str:
-    """Rounded, and never minus zero."""
+    """Round a number. The result is never minus zero."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
@@ -30,7 +30,7 @@ def signed(difference: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """As people say it.
+    """Return a duration in the units that suit its size.
 
     >>> [duration(value) for value in (0.0312, 4.26, 59.97, 75, 4400, 249_000)]
     ['0.03 s', '4.3 s', '1 min 0 s', '1 min 15 s', '1 h 13 min', '69 h']
@@ -44,7 +44,7 @@ def duration(seconds: float) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """``text`` cut to ``width`` columns; a letter of Hangul takes two.
+    """Shorten ``text`` to ``width`` columns of a terminal, of which a Hangul syllable takes two.
 
     >>> shorten("가나다라마", 8)
     '가나다…'
@@ -53,11 +53,11 @@ def shorten(text: str, width: int) -> str:
 
     cut = Text(text[: width + 1])
     cut.truncate(width, overflow="ellipsis")
-    return re.sub(r"\s+…$", "…", cut.plain)  # half a wide letter leaves a blank
+    return re.sub(r"\s+…$", "…", cut.plain)  # Half of a wide letter leaves a blank.
 
 
 def one_line(text: str) -> str:
-    r"""``text`` as it can stand in a table: no line breaks, nothing that steers a terminal.
+    r"""Replace line breaks and control characters, so that ``text`` can be a cell of a table.
 
     >>> one_line("하나\n둘\t\x1b[31m셋")
     '하나 둘 [31m셋'

@@ -1,4 +1,4 @@
-"""Turns texts into the numbers of known words. Knows strings only: no tensors, no files."""
+"""Turns texts into the numbers of known words. Works on strings only."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from sbert.errors import BadInput, check_count
+from sbert.errors import BadInput, check_count, shown
 from sbert.text.batching import lay
 from sbert.text.tokenizer import Tokens, Truncation
 from sbert.types import IntArray
 
 MAX_LENGTH = 512
-"""Words a text is cut at unless said otherwise."""
-# The Penn Treebank's way, which GloVe's vocabulary follows: do n't, it 's.
+"""The default number of words at which texts are truncated."""
+# Contractions are divided as in the Penn Treebank, which GloVe follows: do n't, it 's.
 _GLUED = re.compile(r"(?<=\w)(n't|'(?:s|re|ve|ll|d|m))\b")
 _WORD = re.compile(
     r"""
       (?:[^\W\d_]\.){2,}          # u.s., p.m.
     | \d+(?:[.,]\d+)+             # 1,234.56
-    | \w+(?:-\w+|'[A-Za-z]\w*)*   # well-known, o'clock, n't; but '비'가 is quoted
+    | \w+(?:-\w+|'[A-Za-z]\w*)*   # well-known, o'clock, n't; but '비'가 has quotation marks
     | '(?:s|re|ve|ll|d|m)\b
-    | [^\w\s]                     # each sign by itself
+    | [^\w\s]                     # each punctuation mark by itself
     """,
     re.VERBOSE,
 )
 
 
 def split_words(text: str, lower_case: bool = True) -> list[str]:
-    """The words and signs of ``text``, composed (NFC), in the spelling of GloVe's vocabulary.
+    """Return the words and punctuation marks of ``text`` in NFC, spelled as in the vocabulary of GloVe.
 
     >>> split_words("They don't sell T-shirts in the U.S., 박물관은 월요일에 쉰다.")
     ['they', 'do', "n't", 'sell', 't-shirts', 'in', 'the', 'u.s.', ',', '박물관은', '월요일에', '쉰다', '.']
@@ -45,12 +45,12 @@ def split_words(text: str, lower_case: bool = True) -> list[str]:
 
 
 class WordTokenizer:
-    """Numbers the words it knows from 1 on and leaves out the others; a text without any becomes a single 0.
+    """Numbers known words from 1 and skips the others. A text without a known word becomes a single 0.
 
     Args:
-        words: the known ones, in the order of their numbers.
-        max_length: texts are cut at so many known words.
-        lower_case: whether the known words are in lower case.
+        words: The known words, in the order of their numbers.
+        max_length: Number of known words at which texts are truncated.
+        lower_case: Whether the known words are in lower case.
 
     >>> WordTokenizer(["고양이", "sleeps"])(["A 고양이 sleeps", "unheard of"]).ids.tolist()
     [1, 2, 0]
@@ -63,24 +63,26 @@ class WordTokenizer:
         self._numbers: dict[str, int] = {}
         for number, word in enumerate(words, 1):
             if self._numbers.setdefault(word, number) != number:
-                raise BadInput(f"word {number}, {word!r}, is word {self._numbers[word]} already; name each word once")
+                raise BadInput(
+                    f"word {number}, {shown(word)}, is word {self._numbers[word]} already; name each word once"
+                )
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The known words, number 1 first."""
+        """The known words, in the order of their numbers."""
         return tuple(self._numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def with_max_length(self, max_length: int) -> WordTokenizer:
-        """The same tokenizer, cutting at another length."""
+        """Return the same tokenizer with another maximum length."""
         other = WordTokenizer((), max_length, self.lower_case)
         other._numbers = self._numbers
         return other
 
     def __call__(self, texts: Sequence[str], windows: bool = False) -> Tokens:
-        """The numbers of every text's words; with ``windows`` what does not fit becomes further rows."""
+        """Return the numbers of the words of every text. With ``windows``, the words beyond the maximum follow as rows."""
         ids, whole = self._known(texts)
         lengths = np.minimum(whole, self.max_length)
         owners: IntArray = np.arange(len(whole))
@@ -88,14 +90,14 @@ class WordTokenizer:
         truncation = Truncation(
             len(texts), int((whole > lengths).sum()), self.max_length, words, lost, int(whole.max(initial=0))
         )
-        if lost and windows:  # which lie one behind the other as the text does
+        if lost and windows:  # The ids stay as they are: windows follow each other as in the text.
             lengths, owners = _windows(whole, self.max_length)
         elif lost:
             ids = lay(ids, np.cumsum(whole) - whole + lengths, lengths)
         return Tokens(ids, lengths, owners, truncation)
 
     def _known(self, texts: Sequence[str]) -> tuple[IntArray, IntArray]:
-        """The numbers of all texts' known words end to end, and how many each text has."""
+        """Return the numbers of the known words of all texts, end to end, and their count per text."""
         numbers, counts = array("i"), array("q")
         for text in texts:
             before = len(numbers)
@@ -107,7 +109,7 @@ class WordTokenizer:
 
 
 def _windows(whole: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """The lengths of all texts' windows of ``size`` words, and the text each belongs to.
+    """Return the lengths of the windows of all texts, and the number of the text that each belongs to.
 
     >>> lengths, owners = _windows(np.array([2, 5]), size=2)
     >>> lengths.tolist(), owners.tolist()
