@@ -82,7 +82,7 @@ class WordTokenizer:
         return other
 
     def __call__(self, texts: Sequence[str], windows: bool = False) -> Tokens:
-        """Return the numbers of the words of every text. With ``windows``, the words beyond the maximum follow as rows."""
+        """Return the word numbers of every text. With ``windows``, words that do not fit become further rows."""
         ids, whole = self._known(texts)
         lengths = np.minimum(whole, self.max_length)
         owners: IntArray = np.arange(len(whole))
