@@ -1,7 +1,7 @@
-"""Draws the rows of every batch. Knows row numbers and which texts are equal: no tokens, no model.
+"""Draws the rows of every batch. Knows row numbers and which texts are equal, but no tokens and no model.
 
-What is drawn is a pure function of the data, the seed and the epoch, so a place in it is two numbers: a run that goes
-on from a cursor sees exactly what it would have seen without the interruption.
+The batches are a pure function of the data, the random seed and the epoch, so two numbers identify a position: a run
+that resumes from a cursor sees exactly the batches that it would have seen without the interruption.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ Mix = Literal["round-robin", "proportional"]
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place between two batches."""
+    """A position between two batches."""
 
     epoch: int = 0
     batch: int = 0
-    """How many batches of the epoch lie behind."""
+    """The number of batches of the epoch that are done."""
 
 
 def batches(
     columns: Columns, batch_size: int, seed: int, epoch: int, kind: Sampling = "shuffled", drop_last: bool = False
 ) -> Iterator[IntArray]:
-    """The row numbers of each batch of one epoch.
+    """Yield the row numbers of each batch of one epoch.
 
     Args:
-        columns: the data set.
-        batch_size: rows in a batch.
-        seed: draws the order, together with ``epoch``.
-        epoch: counted from 0.
-        kind: "shuffled": every row once. "no-duplicates": every row once, and no text twice in a batch, so that no
-            negative of a batch is a positive; the last batches may be small. "by-label": as many rows of a label as
-            make pairs, so that every row has a partner of its label, and labels spread evenly over the batches.
-        drop_last: leave out batches with fewer than ``batch_size`` rows.
+        columns: The data set.
+        batch_size: The number of rows in a batch.
+        seed: The random seed, which determines the order together with ``epoch``.
+        epoch: The number of the epoch, counted from 0.
+        kind: "shuffled" takes every row once. "no-duplicates" takes every row once and no text twice in a batch, so
+            that no in-batch negative is a positive; the last batches may be small. "by-label" takes rows of the same
+            label in pairs, so that every row has a partner, and spreads the labels evenly over the batches.
+        drop_last: Whether to leave out batches with fewer than ``batch_size`` rows.
     """
     check_option("kind", kind, get_args(Sampling))
     if batch_size < 1 or seed < 0 or epoch < 0:
@@ -67,13 +67,13 @@ def mixed(
     kind: Sampling = "shuffled",
     mix: Mix = "proportional",
 ) -> Iterator[tuple[int, IntArray]]:
-    """The batches of one epoch over several data sets: which one, and its row numbers.
+    """Yield the batches of one epoch over several data sets: the number of the data set, and row numbers of it.
 
-    ``mix`` is "proportional": every batch of every data set once, drawn by how many each has; or "round-robin": one of
-    each in turn, until the one with the fewest batches has no more.
+    With ``mix="proportional"``, every batch of every data set comes once, in random order. With "round-robin", the
+    data sets take turns until the one with the fewest batches has no more.
     """
     check_option("mix", mix, get_args(Mix))
-    # Every data set has its own seed, so that two of equal size are not shuffled alike.
+    # Every data set has its own seed, so that two of equal size are not shuffled in the same way.
     drawn = [list(batches(columns, batch_size, seed + number, epoch, kind)) for number, columns in enumerate(datasets)]
     sizes = [len(parts) for parts in drawn]
     if mix == "round-robin":
@@ -86,7 +86,7 @@ def mixed(
 
 
 class Sampler:
-    """Batches of one or several data sets without end, from any place on."""
+    """Draws batches of one or several data sets, epoch after epoch, from any position on."""
 
     def __init__(
         self,
@@ -97,21 +97,23 @@ class Sampler:
         mix: Mix = "proportional",
     ) -> None:
         self.datasets, self.batch_size, self.seed, self.kind, self.mix = tuple(datasets), batch_size, seed, kind, mix
-        self._kept: dict[int, list[tuple[int, IntArray]]] = {}  # the epoch drawn last: it is counted, then seen
+        self._kept: dict[
+            int, list[tuple[int, IntArray]]
+        ] = {}  # the epoch drawn last, which is first counted and then used
         self.steps_per_epoch = self.steps(0)
-        """Batches of the first epoch; others may differ by a few, with "no-duplicates" only."""
+        """The number of batches in the first epoch; with "no-duplicates", other epochs may differ by a few."""
 
     def steps(self, epoch: int) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches of an epoch."""
         return len(self._drawn(epoch))
 
     def from_(self, cursor: Cursor) -> Iterator[tuple[Cursor, int, IntArray]]:
-        """On and on through the epochs: the place after the batch, which data set, and its row numbers."""
+        """Yield, without end, the position after a batch, the number of the data set, and row numbers of it."""
         start = cursor.batch
         for epoch in count(cursor.epoch):
             drawn = self._drawn(epoch)
             if start > len(drawn):
-                raise BadInput(f"{cursor} lies behind the {len(drawn)} batches of its epoch; it belongs to other data")
+                raise BadInput(f"{cursor} is beyond the {len(drawn)} batches of its epoch; it belongs to other data")
             for batch, (number, rows) in enumerate(drawn[start:], start + 1):
                 yield Cursor(epoch, batch) if batch < len(drawn) else Cursor(epoch + 1), number, rows
             start = 0
@@ -130,7 +132,7 @@ def _generator(seed: int, epoch: int) -> np.random.Generator:
 
 
 def _by_label(columns: Columns, batch_size: int, generator: np.random.Generator) -> IntArray:
-    """Rows two by two of one label; of a label with an odd number, each epoch leaves out another row."""
+    """Return rows in pairs of one label; of a label with an odd number, each epoch leaves out another row."""
     if columns.labels is None or columns.label_kind not in ("class", "binary"):
         raise BadInput(f"{columns.name} has labels of kind {columns.label_kind!r}, but 'by-label' needs classes")
     if batch_size < 4 or batch_size % 2:
@@ -138,24 +140,24 @@ def _by_label(columns: Columns, batch_size: int, generator: np.random.Generator)
     order = generator.permutation(len(columns))
     order = order[np.argsort(columns.labels[order], kind="stable")]
     _, starts, sizes = np.unique(columns.labels[order], return_index=True, return_counts=True)
-    place = np.arange(len(order)) - np.repeat(starts, sizes)  # of each row among those of its label
+    place = np.arange(len(order)) - np.repeat(starts, sizes)  # the position of each row among those of its label
     paired = place < np.repeat(sizes // 2 * 2, sizes)
     pairs, number = order[paired].reshape(-1, 2), place[paired][::2] // 2
-    # Each label goes from 0 to 1 in even steps, so that any stretch of the line holds all labels by their share.
+    # The pairs of each label are spread evenly between 0 and 1, so that any interval holds the labels in proportion.
     position = (number + generator.random(len(pairs))) / np.repeat(sizes // 2, sizes // 2)
     return pairs[np.argsort(position, kind="stable")].ravel()
 
 
 def _no_duplicates(columns: Columns, batch_size: int, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Rows batch by batch, and where each batch ends.
+    """Return rows batch by batch, and the end of each batch.
 
-    Every row goes into the first batch that has room and comes after all batches with one of its texts.
+    Every row goes into the first batch that is not full and comes after all batches with one of its texts.
     """
     order = generator.permutation(len(columns))
     texts = [columns.texts[name] for name in columns.texts]
-    after: dict[str, int] = {}  # the first batch behind the last one with this text
+    after: dict[str, int] = {}  # the batch after the last one with this text
     sizes: list[int] = []
-    room: list[int] = []  # of a full batch: a later one that may have room; of any other: itself
+    room: list[int] = []  # for a full batch, a later one that may not be full; for any other, itself
     chosen = np.empty(len(order), np.int64)
     for place, row in enumerate(order.tolist()):
         own = [column[row] for column in texts]
@@ -173,7 +175,7 @@ def _no_duplicates(columns: Columns, batch_size: int, generator: np.random.Gener
 
 
 def _with_room(room: list[int], batch: int) -> int:
-    """The first batch from ``batch`` on that has room; shortens the way to it for those who ask next."""
+    """Return the first batch from ``batch`` on that is not full, and shorten the path to it for later calls."""
     way = []
     while batch < len(room) and room[batch] != batch:
         way.append(batch)
