@@ -1,6 +1,6 @@
-"""The plain records that rooms hand to each other. Knows numpy only: no torch, no files.
+"""The types that several packages of sbert share. Depends on numpy only.
 
-Letters in shape comments: B texts in a batch, T tokens of a batch, H hidden size, D embedding size, N items.
+Letters in shapes: B texts in a batch, T tokens in a batch, H hidden size, D embedding size, N items.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Role = Literal["query", "document"]
 
 
 class Group(NamedTuple):
-    """So many texts of ``length`` tokens each, lying next to each other in a batch."""
+    """A number of adjacent texts in a batch that all have the same length in tokens."""
 
     texts: int
     length: int
@@ -54,25 +54,25 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Token ids of several texts laid end to end, equal lengths adjacent, nothing padded."""
+    """Token ids of several texts, concatenated without padding; texts of equal length are adjacent."""
 
     input_ids: IntArray
     """(T,) int64."""
     lengths: tuple[int, ...]
-    """Tokens of each of the B texts; their sum is T."""
+    """Number of tokens of each of the B texts; the sum is T."""
     prompt_length: int = 0
-    """Leading tokens of every text that pooling leaves out."""
+    """Number of leading tokens of every text that belong to the prompt."""
     token_types: IntArray | None = None
-    """(T,) int64, which of a pair's two texts a token belongs to; None where there is one text only."""
+    """(T,) int64, the text of a pair that each token belongs to; None for single texts."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """Runs of equal length: attention and pooling work on one run at a time."""
+        """The runs of texts with equal length; attention and pooling process one run at a time."""
         return tuple(Group(len(list(run)), length) for length, run in groupby(self.lengths))
 
 
 class Hit(NamedTuple):
-    """One search result: which item, and how similar (higher is nearer)."""
+    """A search result: an item and its score; higher is more similar."""
 
     id: int | str
     score: float
@@ -80,7 +80,7 @@ class Hit(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Two items of one collection and their similarity, ``first < second``."""
+    """Two items of a collection, ``first < second``, and their similarity."""
 
     first: int
     second: int
@@ -88,7 +88,7 @@ class Pair(NamedTuple):
 
 
 class EncodeOptions(TypedDict, total=False):
-    """The options of ``BiEncoder.encode``, where another method hands them on."""
+    """The options of ``BiEncoder.encode`` that other methods pass on."""
 
     prompt_name: str | None
     prompt: str | None
@@ -103,30 +103,30 @@ class EncodeOptions(TypedDict, total=False):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Whatever turns texts into vectors: all that evaluation and search ask of a model."""
+    """A model that embeds texts, as far as evaluation and search are concerned."""
 
     def encode(self, sentences: Sequence[str], *, on_truncate: OnTruncate = "warn") -> Array:
-        """(N, D), one vector per text."""
+        """Embed texts: (N, D)."""
         ...
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """Whatever reads two texts together and says something of the pair."""
+    """A model that scores or classifies pairs of texts."""
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, on_truncate: OnTruncate = "warn") -> FloatArray:
-        """(N,) one score per pair, or (N, L), one per label."""
+        """Score pairs: (N,), or (N, L) for a model with L > 1 labels."""
         ...
 
 
 class Evaluator(Protocol):
-    """Says how good a model is. Higher is better."""
+    """Measures a model. Higher is better."""
 
     @property
     def primary_metric(self) -> str:
-        """Which of the figures decides which model is best."""
+        """Name of the metric that decides which model is best."""
         ...
 
     def __call__(self, model: Any, /) -> Mapping[str, float]:
-        """All figures by name."""
+        """Return all metrics by name."""
         ...
