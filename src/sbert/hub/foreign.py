@@ -58,7 +58,7 @@ def read_foreign(kind: str, settings: dict[str, Any], path: Path) -> Foreign:
         settings: The contents of config.json.
         path: The file of weights beside it, or their index.
     """
-    with _quiet(), _offline():
+    with _isolated():
         config = _config(kind, settings, path.parent / "config.json")
         _check_sizes(config, Stored(path))
         with reading(path):
@@ -89,7 +89,7 @@ def read_old_tokenizer(folder: Path) -> Any:
     known = {TOKENIZER_MAPPING_NAMES.get(kind) for kind in ENCODERS} | {"PreTrainedTokenizer", "TokenizersBackend"}
     if name is not None and name.removesuffix("Fast") not in {str(each).removesuffix("Fast") for each in known}:
         raise BadModel(f"{path} has tokenizer_class {shown(name)}, which is not known here; name another model")
-    with _quiet(), _offline():
+    with _isolated():
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     backend = tokenizer.backend_tokenizer
     if len(backend.get_vocab()) <= len(backend.get_added_tokens_decoder()):
@@ -161,30 +161,21 @@ def _check_complete(model: PreTrainedModel, missing: set[str], path: Path) -> No
 def write_foreign(transformer: Transformer, folder: Path) -> None:
     """Write config.json and model.safetensors."""
     assert isinstance(transformer, Foreign)
-    with _quiet():
+    with _isolated():
         transformer.model.save_pretrained(folder)
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers from printing progress bars and reports; its global settings are restored."""
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+def _isolated() -> Iterator[None]:
+    """Run transformers without output and without a network; its global settings are restored."""
+    verbosity, bars, offline = logging.get_verbosity(), logging.is_progress_bar_enabled(), constants.HF_HUB_OFFLINE
     logging.set_verbosity(ERROR)
     logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-
-
-@contextmanager
-def _offline() -> Iterator[None]:
-    """Refuse every request to the hub, whatever a folder asks for; the global setting is restored."""
-    before = constants.HF_HUB_OFFLINE
     constants.HF_HUB_OFFLINE = True
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = before
+        constants.HF_HUB_OFFLINE = offline
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

@@ -56,19 +56,18 @@ def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-
     inputs = published["model_input_names"]
     types = inputs is None or "token_type_ids" in inputs
     backend = _read_backend(folder)
-    _check_ids(
-        backend.get_vocab().values(), transformer, folder
-    )  # first: a copy is made by counting up to the last id
+    # Checked before the tokenizer is copied, because the library counts up to the largest id to do so.
+    _check_ids(backend.get_vocab().values(), transformer, folder)
     try:
         tokenizer = Tokenizer(backend, int(length), stored["do_lower_case"], types)
-    except BadInput as error:  # which would blame the caller
+    except BadInput as error:  # whose message names an argument that nobody passed
         raise BadModel(
             f"the files in {folder} say to truncate texts at {shown(length)} tokens ({error}); "
             "repair their max_seq_length"
         ) from None
     with reading(folder / "tokenizer.json"):
         pair = backend.encode(_PROBES[1], _PROBES[1])
-        _check_ids([*tokenizer(_PROBES).ids.tolist(), *pair.ids], transformer, folder)  # the ids in templates
+        _check_ids([*tokenizer(_PROBES).ids.tolist(), *pair.ids], transformer, folder)  # those in templates
     segments = transformer.facts.segments
     if segments > 1 and max(pair.type_ids, default=0) >= segments:
         raise BadModel(f"the tokenizer in {folder} numbers the texts of a pair beyond the {segments} that are known")
