@@ -61,7 +61,7 @@ class Line(NamedTuple):
     def verdict(self) -> str:
         """Which model is better, if the difference is significant."""
         if self.comparison is None:
-            return "no test: the score is not one of items"
+            return "not tested: not computed from independent items"
         if self.comparison.p_value >= _SIGNIFICANT:
             return "may be chance"
         return "A is better" if self.comparison.difference > 0 else "B is better"
