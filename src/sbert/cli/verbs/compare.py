@@ -138,7 +138,7 @@ def compare(
     report: HtmlReport = None,
     json: Json = False,
 ) -> None:
-    """Compare model A with model B: their scores on a suite or your own pairs, their vectors of --texts, or both.
+    """Compare two models: their scores on a suite or on your own pairs, their vectors of --texts, or both.
 
     Example: sbert compare all-MiniLM-L6-v2 runs/mine --suite sts --texts sentences.txt
     """
