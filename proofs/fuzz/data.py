@@ -186,7 +186,7 @@ def made_of_arrow(folder: Path, _sound: Path, chance: random.Random) -> Path:
     try:
         pq.write_table(pa.table(columns), path, compression=chance.choice(["none", "snappy", "zstd"]))
     except (pa.ArrowException, OSError):  # a type that parquet lacks
-        pq.write_table(pa.table({"text": columns["text"]}), path)
+        pq.write_table(pa.table({"text": [f"글 {row}" for row in range(count)]}), path)
     return path
 
 

@@ -93,8 +93,8 @@ def test_a_student_learns_from_what_was_labelled(corpus, cross, bi, monkeypatch)
 
 def test_teachers_that_cannot_teach(folder, bi, classes):
     line = failure("distill", bi, "쌍.jsonl", "-o", "은.tsv")
-    assert "a teacher is a trained cross-encoder; name one" in line
-    assert "has the labels 모순, 함의, 중립, but a teacher gives one score" in failure(
+    assert "a teacher must be a trained cross-encoder; name one" in line
+    assert "has the labels 모순, 함의, 중립, but a teacher must have a single score" in failure(
         "distill", classes, "쌍.jsonl", "-o", "은.tsv"
     )
     assert not Path("은.tsv.parts").exists()
@@ -124,7 +124,7 @@ def test_what_is_labelled_is_kept(corpus, cross, bi, monkeypatch):
     kept = sorted(path.name for path in Path("은.tsv.parts").glob("*.npy"))
     assert kept == ["pairs.npy", "scores-000000.npy", "scores-000001.npy"]
     monkeypatch.setattr(label, "WINDOW", 4)
-    assert "keeps the work of another command, of which neighbours differ" in failure(*command[:-1], "2")
+    assert "holds the work of another command, which differs in neighbours" in failure(*command[:-1], "2")
     read_anew = []
     plain = CrossEncoder.predict
     monkeypatch.setattr(
