@@ -5,7 +5,6 @@ Every control character is escaped here, so that no text of a file, model or err
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import sys
@@ -72,20 +71,18 @@ def note(message: str, style: str = "") -> None:
 
 def as_json(value: object) -> None:
     """Print ``value`` as JSON on standard output."""
-    print(_json_text(value, indent=2))
+    from sbert.text.display import json_text  # imports numpy, which sbert --help does not need
 
-
-def _json_text(value: object, indent: int | None = None) -> str:
-    """Write JSON with readable letters; ``json`` itself leaves DEL and the C1 control characters as they are."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    print(json_text(value, indent=2))
 
 
 def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -> None:
     """Report what was written to ``out``, on standard error where ``out`` is standard output."""
+    from sbert.text.display import json_text
+
     on_stdout = str(out) == "-"
     if in_json and on_stdout:
-        note(_json_text(facts))
+        note(json_text(facts))
     elif in_json:
         as_json({"output": str(out), **facts})
     else:
@@ -94,7 +91,7 @@ def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: numbers are aligned to the right and never cut; the last column is cut at the end of the line."""
-    from sbert.text.display import shorten  # imports numpy, which sbert --help does not need
+    from sbert.text.display import shorten
 
     headings, *rows = ([escaped(cell) for cell in row] for row in (headings, *rows))
     columns = list(zip(headings, *rows, strict=True))

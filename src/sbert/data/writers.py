@@ -17,6 +17,7 @@ from sbert.data.formats import Record
 from sbert.data.rows import Row, Rows
 from sbert.disk.files import check_writable, whole_file
 from sbert.errors import BadInput, WrongUsage, shown
+from sbert.text.display import json_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,8 +204,7 @@ def _cell(value: object) -> str:
 
 def _jsonl(file: IO[bytes]) -> Write:
     def write(records: Sequence[Record]) -> None:
-        lines = (json.dumps(record, ensure_ascii=False, default=str) for record in records)
-        file.writelines(f"{line}\n".encode() for line in lines)
+        file.writelines(f"{json_text(record)}\n".encode() for record in records)
 
     return write
 

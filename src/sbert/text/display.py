@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 
@@ -63,3 +64,13 @@ def one_line(text: str) -> str:
     '하나 둘 [31m셋'
     """
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    r"""Write JSON with readable letters and escaped control characters; ``json`` itself leaves DEL and C1 as they are.
+
+    >>> print(json_text({"글": "하나\x9b"}))
+    {"글": "하나\u009b"}
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
