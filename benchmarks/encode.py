@@ -1,7 +1,7 @@
-"""How fast texts become vectors, beside sentence-transformers on the same model, in one process, in turn.
+"""Measures how fast texts become vectors, beside sentence-transformers on the same model, in one process, in turn.
 
-Measured: throughput on short sentences and on mixed texts, how much of the machine's own matrix-multiply peak that is,
-and the time from a cold process to the first vector.
+Measures the throughput on short sentences and on mixed texts, its share of the machine's matrix-multiply peak, one large
+batch by itself, and the time from a cold process to the first vector.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ from sidebyside.runtimes import Encode, runtimes
 
 from sbert import BiEncoder, hub
 from sbert.evaluate.performance import flops
+from sbert.text import batches
+from sbert.types import Batch
 
 OURS, DEFAULT = "sbert", "sentence-transformers (batch 32, default)"
 LIMIT = "the limit: as many operations in plain matrix multiplies"
+ALL_THREADS = "one forward pass on all threads"
 ROUNDS = 5
 SIZE = 2048
 COLD = {
@@ -102,6 +105,27 @@ def throughput(loaded: Loaded, texts: list[str], rounds: int = ROUNDS) -> dict[s
     return race({**turns, LIMIT: multiplies(loaded.ours, texts)}, rounds)
 
 
+def single_batches(loaded: Loaded) -> dict[str, dict[str, float]]:
+    """Best seconds for one long text, and for one batch of 16, also by a forward pass that uses all threads."""
+    ours, theirs, _ = loaded
+    text = "a cat sat on the mat " * 60
+    results = {}
+    for name, texts in {"one_text": [text], "one_batch": [text] * 16}.items():
+        ((_, batch),) = batches(ours.tokenize(texts), batch_tokens=10**6)
+
+        def forward(batch: Batch = batch) -> None:
+            with torch.inference_mode():
+                ours(batch)
+
+        contestants: dict[str, Callable[[], object]] = {
+            OURS: lambda texts=texts: ours.encode(texts, batch_tokens=10**6, on_truncate="ignore"),
+            DEFAULT: lambda texts=texts: theirs.encode(texts),
+            ALL_THREADS: forward,
+        }
+        results[name] = race(contestants, 4 * ROUNDS)
+    return results
+
+
 def cold_start(folder: str) -> dict[str, float]:
     """Best seconds from starting Python to holding a vector."""
 
@@ -150,6 +174,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         loaded = load(folder, Path(place))
         results = {name: throughput(loaded, texts) for name, texts in sets.items()}
+        single = single_batches(loaded)
     cold = cold_start(folder)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "encode.md").write_text(table(results), encoding="utf-8")
@@ -164,9 +189,13 @@ def main() -> None:
             "encode_best_peer_sts": (others["sts"] / results["sts"][OURS], 1.0),
             "encode_best_peer_mixed": (others["mixed"] / results["mixed"][OURS], 1.0),
             "encode_share_of_peak": (results["sts"][LIMIT] / results["sts"][OURS], 0.8),
+            "encode_one_text": (single["one_text"][DEFAULT] / single["one_text"][OURS], 1.0),
+            "encode_one_text_all_threads": (single["one_text"][ALL_THREADS] / single["one_text"][OURS], 1.0),
+            "encode_one_batch": (single["one_batch"][DEFAULT] / single["one_batch"][OURS], 1.0),
+            "encode_one_batch_all_threads": (single["one_batch"][ALL_THREADS] / single["one_batch"][OURS], 1.0),
             "cold_first_vector": (cold[DEFAULT] / cold[OURS], 2.0),
         },
-        {"seconds": results, "cold_seconds": cold, "torch": torch.__version__},
+        {"seconds": results, "single_batch_seconds": single, "cold_seconds": cold, "torch": torch.__version__},
     )
 
 
