@@ -1,7 +1,7 @@
 """Measures how fast texts become vectors, beside sentence-transformers on the same model, in one process, in turn.
 
-Measures the throughput on short sentences and on mixed texts, its share of the machine's matrix-multiply peak, one large
-batch by itself, and the time from a cold process to the first vector.
+Measures the throughput on short sentences and on mixed texts, its share of the matrix-multiply peak, one large batch
+by itself, and the time from a cold process to the first vector.
 """
 
 from __future__ import annotations
