@@ -7,7 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import torch
@@ -25,7 +25,22 @@ from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
-from sbert.types import Batch, Codes, FloatArray, OnTruncate, OnTruncateWhole, Output, Role, Similarity, Towers
+from sbert.types import (
+    Array,
+    Batch,
+    Codes,
+    EncodeOptions,
+    FloatArray,
+    OnTruncate,
+    OnTruncateWhole,
+    Output,
+    Role,
+    Similarity,
+    Towers,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 SEED = 42
 """The random seed of new codes."""
@@ -194,18 +209,9 @@ class PolyEncoder(TextModel):
         check_numbers(codes, texts)
         return codes[0] if isinstance(sentences, str) else codes
 
-    def encode_document(
-        self,
-        sentences: str | Iterable[str],
-        *,
-        batch_tokens: int = 2048,
-        show_progress_bar: bool = False,
-        on_truncate: OnTruncate = "warn",
-    ) -> FloatArray:
+    def encode_document(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
         """Embed documents, (N, H), with the bi-encoder :attr:`documents`; the vectors can be stored in any index."""
-        return self.documents.encode_document(
-            sentences, batch_tokens=batch_tokens, show_progress_bar=show_progress_bar, on_truncate=on_truncate
-        )
+        return self.documents.encode_document(sentences, **options)
 
     def score(self, codes: FloatArray, vectors: FloatArray) -> FloatArray:
         """Score queries with documents: codes (N, M, H) and vectors (K, H) -> (N, K), or (M, H) -> (K,).

@@ -8,21 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from sbert import hub
-from sbert.cli import show
-from sbert.cli.options import (
-    Column,
-    Columns,
-    DataFolder,
-    Device,
-    HtmlReport,
-    Json,
-    LabelColumn,
-    ModelA,
-    ModelB,
-    PairsFile,
-    Split,
-    SuiteName,
-)
+from sbert.cli import options, show
 from sbert.cli.verbs.evaluate import TestSets, number, test_sets
 from sbert.data.rows import read_texts
 from sbert.data.writers import check_output
@@ -122,21 +108,21 @@ class Result(NamedTuple):
 
 
 def compare(
-    first: ModelA,
-    second: ModelB,
-    suite: SuiteName = None,
+    first: options.ModelA,
+    second: options.ModelB,
+    suite: options.SuiteName = None,
     texts: Annotated[
         Path | None, typer.Option("--texts", metavar="FILE", help="File of texts whose vectors to compare.")
     ] = None,
-    column: Column = None,
-    data: DataFolder = None,
-    pairs: PairsFile = None,
-    columns: Columns = None,
-    label: LabelColumn = None,
-    split: Split = None,
-    device: Device = None,
-    report: HtmlReport = None,
-    json: Json = False,
+    column: options.Column = None,
+    data: options.DataFolder = None,
+    pairs: options.PairsFile = None,
+    columns: options.Columns = None,
+    label: options.LabelColumn = None,
+    split: options.Split = None,
+    device: options.Device = None,
+    report: options.HtmlReport = None,
+    json: options.Json = False,
 ) -> None:
     """Compare two models: their scores on a suite or on your own pairs, their vectors of --texts, or both.
 

@@ -19,9 +19,9 @@ def pairs(
     top: Annotated[int, typer.Option(min=1, help="Number of pairs to show.")] = 20,
     threshold: Annotated[float | None, typer.Option(help="Lowest score of a pair that is shown.")] = None,
     model: ModelName = None,
+    device: Device = None,
     column: Column = None,
     kind: Format = None,
-    device: Device = None,
     json: Json = False,
 ) -> None:
     """Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates."""
