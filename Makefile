@@ -22,7 +22,7 @@ demo: $(VENV)/.core ## find the most similar of 1,300 sentences and write a page
 	@$(OFFLINE) $(BIN)/sbert demo
 
 test: $(VENV)/.dev ## run the default tests and the examples in docstrings
-	@$(OFFLINE) $(BIN)/python -m pytest
+	@$(OFFLINE) $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 prove: $(VENV)/.dev ## run the slow tests, and train models to stated scores in English and Korean
 	@$(OFFLINE) $(BIN)/python -m pytest -m slow

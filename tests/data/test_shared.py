@@ -53,7 +53,7 @@ def test_nli(shared_data, name, split, rows):
 
 
 def test_triplets(shared_data):
-    for name, split, rows in [("nli_triplets", "train", 24423), ("wikisection_triplets_selfbuilt", "dev", 3819)]:
+    for name, split, rows in [("nli_triplets", None, 24423), ("wikisection_triplets_selfbuilt", "dev", 3819)]:
         columns = read(shared_data / f"{name}.tsv.gz", split=split)
         assert (len(columns), columns.label_kind) == (rows, "none")
         assert list(columns.texts) == ["anchor", "positive", "negative"]
