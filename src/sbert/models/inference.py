@@ -2,7 +2,8 @@
 
 One batch on all cores makes them wait for each other after every layer, and its bits depend on their number. One core
 per batch never waits, and the Python code of a batch runs while the other cores multiply. If there are fewer batches
-than cores, the cores share the large functions of each batch.
+than cores, the cores share the large functions of each batch. A single batch is computed by the caller's own threads
+where that is known to give the same bits.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from torch import Tensor, nn
 
 from sbert.disk.progress import Progress
 from sbert.errors import check_count
+from sbert.nn.bert import Bert
 from sbert.nn.blocks import SMALLEST_BLOCK, Blocks
+from sbert.nn.stable import safe_threads
 from sbert.nn.threads import on_cores, thread_count
 from sbert.text import Tokens, batches
 from sbert.types import Batch, IntArray
@@ -52,14 +55,15 @@ def run(
     on_cpu = next(model.parameters()).device.type == "cpu"
     cores = thread_count() if on_cpu else 1
     work = list(batches(tokens, _budget(total, batch_tokens, cores), batch_size))
-    cores_per_batch = cores // max(1, len(work))
+    in_one_go = len(work) == 1 and cores <= _threads_per_product(model)
+    cores_per_batch = 1 if in_one_go else cores // max(1, len(work))
 
     def infer(item: tuple[IntArray, Batch]) -> Tensor:
         divided = cores_per_batch > 1 and len(item[1].input_ids) >= 2 * SMALLEST_BLOCK
         with torch.inference_mode(), Blocks(cores_per_batch) if divided else nullcontext():
             return forward(item[1])
 
-    results = on_cores(cores, infer, work) if on_cpu else ((item, infer(item)) for item in work)
+    results = on_cores(cores, infer, work) if on_cpu and not in_one_go else ((item, infer(item)) for item in work)
     with _evaluating(model), Progress(total, "tokens", show_progress_bar) as progress:
         for (rows, batch), result in results:
             progress.add(len(batch.input_ids))
@@ -69,6 +73,13 @@ def run(
 def best_device() -> str:
     """Return the name of the first accelerator, or of the CPU if there is none."""
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _threads_per_product(model: nn.Module) -> int:
+    """Return how many threads may compute a batch together without changing its bits."""
+    if not isinstance(getattr(model, "transformer", None), Bert):
+        return 1
+    return safe_threads(min(min(layer.weight.shape) for layer in model.modules() if isinstance(layer, nn.Linear)))
 
 
 def _budget(total: int, batch_tokens: int, cores: int) -> int:

@@ -4,8 +4,10 @@ Floating-point addition is not associative, so two kernels that add the same num
 bits. Libraries choose a kernel, and its order, by the shape of the whole input, by memory addresses and by the number
 of threads. The rules below leave them no choice that depends on anything but the text:
 
-1. One core. Every function runs on a single core (:mod:`sbert.nn.threads`). Several cores work on several batches, or
-   on blocks of rows or heads of one batch (:mod:`sbert.nn.blocks`), so a result does not depend on their number.
+1. One core, or few. Every function runs on a single core (:mod:`sbert.nn.threads`). Several cores work on several
+   batches, or on blocks of rows or heads of one batch (:mod:`sbert.nn.blocks`), so a result does not depend on their
+   number. A single batch of our own BERT may use all threads of the caller as long as they are no more than
+   :func:`safe_threads` allows for the narrowest product.
 2. No padding. Texts of one length attend together, others separately (:mod:`sbert.nn.attention`).
 3. Enough rows. A matrix product with fewer than about 12 rows takes another kernel. Rows are repeated until there are
    MIN_ROWS of them. This holds for MKL if ``MKL_CBWR`` is ``AUTO,STRICT``, which ``import sbert`` sets.
@@ -37,6 +39,18 @@ LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
 SPARE_ROWS = LANES - 1
 """Number of rows that must follow the last text, so that its keys can be over-read."""
 _ALIGNED_FLOATS = 4  # 16 bytes
+# Width of a product, and the number of threads that leave its bits as they are with one thread: a third of the number
+# from which MKL was measured to sum in another order (12 threads for 128 columns, 36 for 384, 96 for 768).
+_SAFE_THREADS = ((768, 32), (384, 12), (128, 4))
+
+
+def safe_threads(width: int) -> int:
+    """Return how many threads may share a matrix product of this width without changing its bits.
+
+    >>> safe_threads(384), safe_threads(2)
+    (12, 1)
+    """
+    return next((threads for least, threads in _SAFE_THREADS if width >= least), 1)
 
 
 def repeats(rows: int, least: int = MIN_ROWS) -> int:
