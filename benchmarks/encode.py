@@ -28,7 +28,7 @@ from sbert.types import Batch
 OURS, DEFAULT = "sbert", "sentence-transformers (batch 32, default)"
 LIMIT = "the limit: as many operations in plain matrix multiplies"
 ALL_THREADS = "one forward pass on all threads"
-ROUNDS = 5
+ROUNDS = 4
 SIZE = 2048
 COLD = {
     OURS: "from sbert import BiEncoder; BiEncoder.from_pretrained({folder!r}).encode('first')",
@@ -39,12 +39,12 @@ COLD = {
 def text_sets() -> dict[str, list[str]]:
     """STS sentences; and a mix of half STS, a quarter KorSTS, a quarter newsgroup posts cut at 256 tokens."""
     rng = random.Random(0)
-    sts = rng.sample(sts_sentences(), 2300)
+    sts = rng.sample(sts_sentences(), 1300)
     korean = rng.sample(column("korsts.tsv.gz", "sentence1", "sentence2"), 150)
     posts = rng.sample(column("clu_20newsgroups.tsv.gz", "body_2000chars"), 150)
-    mixed = [*sts[2000:], *korean, *posts]
+    mixed = [*sts[1000:], *korean, *posts]
     rng.shuffle(mixed)
-    return {"sts": sts[:2000], "mixed": mixed}
+    return {"sts": sts[:1000], "mixed": mixed}
 
 
 class Loaded(NamedTuple):
@@ -122,7 +122,7 @@ def single_batches(loaded: Loaded) -> dict[str, dict[str, float]]:
             DEFAULT: lambda texts=texts: theirs.encode(texts),
             ALL_THREADS: forward,
         }
-        results[name] = race(contestants, 4 * ROUNDS)
+        results[name] = race(contestants, 3 * ROUNDS)
     return results
 
 
@@ -132,7 +132,7 @@ def cold_start(folder: str) -> dict[str, float]:
     def start(code: str) -> Callable[[], object]:
         return lambda: subprocess.run([sys.executable, "-c", code.format(folder=folder)], check=True)
 
-    return race({name: start(code) for name, code in COLD.items()}, ROUNDS)
+    return race({name: start(code) for name, code in COLD.items()}, 3)
 
 
 def table(results: dict[str, dict[str, float]]) -> str:

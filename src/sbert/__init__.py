@@ -64,32 +64,9 @@ _HOME = {
     "semantic_search": "sbert.search.exact",
 }
 
-__all__ = [
-    "Backbone",
-    "BiEncoder",
-    "Columns",
-    "CrossEncoder",
-    "Dense",
-    "Dropout",
-    "Hit",
-    "LayerNorm",
-    "Normalize",
-    "Pair",
-    "PolyEncoder",
-    "SbertError",
-    "Searcher",
-    "TrainConfig",
-    "Trainer",
-    "WordEncoder",
-    "evaluate",
-    "load",
-    "losses",
-    "most_similar_pairs",
-    "semantic_search",
-]
+_ROOMS = ("evaluate", "losses")
 
-
-_ROOMS = {"evaluate", "losses"}
+__all__ = sorted([*_HOME, *_ROOMS])
 
 
 def __getattr__(name: str) -> object:
