@@ -116,15 +116,8 @@ class TextModel(nn.Module, ABC):
         """
         columns = (list(zip(*window, strict=True)) for window in windows)
         parts = [tokens.truncation for texts in columns for tokens in self._tokenize_pairs(texts)]
-        return Truncation(
-            texts=sum(part.texts for part in parts),
-            truncated=sum(part.truncated for part in parts),
-            max_length=self.max_seq_length,
-            tokens=sum(part.tokens for part in parts),
-            lost=sum(part.lost for part in parts),
-            longest=max((part.longest for part in parts), default=0),
-            unit=parts[0].unit if parts else "pairs",
-        )
+        nothing = Truncation(0, 0, self.max_seq_length, 0, 0, 0, unit="pairs")
+        return Truncation.total(parts or [nothing])
 
     def _tokenize_pairs(self, columns: Sequence[Sequence[str]]) -> Iterator[Tokens]:
         """Tokenize columns of texts as :meth:`score_pairs` does, prompts included."""
