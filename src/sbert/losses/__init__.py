@@ -1,26 +1,31 @@
 """Losses: functions of embeddings, or of scores, and labels, to a scalar. No loss knows a model."""
 
-from sbert.losses.catalog import accepted_shapes, check_shape, default, make, objective_of, shape, suitable
-from sbert.losses.compose import Loss, WeightedSum, matryoshka, weighted_sum
-from sbert.losses.contrastive import contrastive, online_contrastive
-from sbert.losses.distances import Distance
-from sbert.losses.distill import embedding_mse, kl, margin_mse
-from sbert.losses.objectives import OBJECTIVES, Objective
-from sbert.losses.pairs import angle, cosent, cosine_mse
-from sbert.losses.poly import poly_nce, poly_scores
-from sbert.losses.ranking import info_nce
-from sbert.losses.scores import (
-    bce,
-    cosent_scores,
-    cross_entropy,
-    lambda_rank,
-    list_net,
-    margin_mse_scores,
-    mse,
-    rank_net,
+from sbert.losses.compose import WeightedSum, matryoshka, poly_scores, weighted_sum
+from sbert.losses.distill import embedding_mse, kl, margin_mse, margin_mse_scores
+from sbert.losses.inputs import Loss
+from sbert.losses.margins import (
+    Distance,
+    batch_all,
+    batch_hard,
+    batch_semi_hard,
+    contrastive,
+    online_contrastive,
+    triplet,
 )
-from sbert.losses.softmax import SoftmaxClassifier
-from sbert.losses.triplets import batch_all, batch_hard, batch_semi_hard, triplet
+from sbert.losses.objectives import (
+    OBJECTIVES,
+    Objective,
+    accepted_shapes,
+    check_shape,
+    default,
+    make,
+    objective_of,
+    shape,
+    suitable,
+)
+from sbert.losses.pairs import SoftmaxClassifier, angle, cosent, cosine_mse
+from sbert.losses.ranking import info_nce, poly_nce
+from sbert.losses.scores import bce, cosent_scores, cross_entropy, lambda_rank, list_net, mse, rank_net
 
 __all__ = [
     "OBJECTIVES",

@@ -1,8 +1,8 @@
-"""Combines losses into new losses. Works with any loss."""
+"""Makes new losses of losses. Works with any loss."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from sbert.errors import BadInput, shown
-
-Loss = Callable[[Sequence[Tensor], Tensor | None], Tensor]
-"""Maps one (B, D) tensor per text column, and the labels or None, to a scalar."""
+from sbert.losses.inputs import Inputs, Labels, Loss, poly_columns
+from sbert.nn.poly import score
 
 
 def matryoshka(loss: Loss, dims: Sequence[int], weights: Sequence[float] | None = None) -> Loss:
@@ -44,23 +43,31 @@ def matryoshka(loss: Loss, dims: Sequence[int], weights: Sequence[float] | None 
 
 
 def _at_each_size(
-    embeddings: Sequence[Tensor],
-    labels: Tensor | None = None,
-    *,
-    loss: Loss,
-    dims: Sequence[int],
-    weights: Sequence[float],
+    embeddings: Inputs, labels: Labels = None, *, loss: Loss, dims: Sequence[int], weights: Sequence[float]
 ) -> Tensor:
-    losses = [loss([_cut(column, dim) for column in embeddings], labels) for dim in dims]
-    return torch.stack([weight * each for weight, each in zip(weights, losses, strict=True)]).sum()
+    losses = []
+    for dim, weight in zip(dims, weights, strict=True):
+        size = min((column.shape[1] for column in embeddings), default=dim)
+        if dim > size:
+            raise BadInput(f"the matryoshka dims hold {dim}, but the embeddings have {size} dimensions; drop it")
+        losses.append(weight * loss([F.normalize(column[:, :dim], dim=1) for column in embeddings], labels))
+    return torch.stack(losses).sum()
 
 
-def _cut(column: Tensor, dim: int) -> Tensor:
-    if dim > column.shape[1]:
-        raise BadInput(
-            f"the matryoshka dims hold {dim}, but the embeddings have {column.shape[1]} dimensions; drop it"
-        )
-    return F.normalize(column[:, :dim], dim=1)
+def poly_scores(loss: Loss) -> Loss:
+    """Turn a loss of scores, such as ``mse`` or ``rank_net``, into one for a poly-encoder's queries and documents.
+
+    >>> from sbert.losses import bce
+    >>> codes = torch.tensor([[[1.0, 1.0]]])
+    >>> poly_scores(bce)([codes, torch.zeros(1, 2)], torch.tensor([1.0]))  # a score of 0: -log(1/2)
+    tensor(0.6931)
+    """
+    return partial(_of_scores, loss=loss)
+
+
+def _of_scores(embeddings: Inputs, labels: Labels = None, *, loss: Loss) -> Tensor:
+    queries, *documents = poly_columns("poly_scores", embeddings)
+    return loss([score(queries, column[:, None]) for column in documents], labels)  # (B, 1) for each column
 
 
 def weighted_sum(parts: Sequence[tuple[float, Loss]]) -> WeightedSum:
@@ -86,6 +93,6 @@ class WeightedSum(nn.Module):
         self.parts = tuple(parts)
         self.trained = nn.ModuleList([loss for _, loss in parts if isinstance(loss, nn.Module)])
 
-    def forward(self, embeddings: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+    def forward(self, embeddings: Inputs, labels: Labels = None) -> Tensor:
         """Compute the weighted sum for columns and labels."""
         return torch.stack([weight * loss(embeddings, labels) for weight, loss in self.parts]).sum()

@@ -1,18 +1,24 @@
-"""Checks the inputs of losses. Works on shapes only."""
+"""The types of losses, and checks of their inputs. Works on shapes only."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
 from sbert.errors import BadInput
 
+Inputs = Sequence[Tensor]
+"""One tensor per text column, or for losses of scores one tensor per pair of texts."""
+Labels = Tensor | None
+Loss = Callable[[Inputs, Labels], Tensor]
+"""Maps one (B, D) tensor per text column, and the labels or None, to a scalar."""
+
 _WORDS = {1: "one", 2: "two", 3: "three"}
 
 
-def columns(loss: str, embeddings: Sequence[Tensor], least: int, most: int | None) -> Sequence[Tensor]:
+def columns(loss: str, embeddings: Inputs, least: int, most: int | None) -> Inputs:
     """Return the text columns if ``loss`` can read that many and all have the same shape (B, D)."""
     if len(embeddings) < least or (most is not None and len(embeddings) > most):
         raise BadInput(
@@ -27,7 +33,26 @@ def columns(loss: str, embeddings: Sequence[Tensor], least: int, most: int | Non
     return embeddings
 
 
-def row_labels(loss: str, labels: Tensor | None, rows: int) -> Tensor:
+def poly_columns(loss: str, embeddings: Inputs) -> Inputs:
+    """Return the columns of a poly-encoder: codes of queries (B, M, H), and vectors (B, H) of documents."""
+    shapes = [tuple(column.shape) for column in embeddings]
+    queries, documents = shapes[:1], set(shapes[1:])
+    if not documents or len(queries[0]) != 3 or documents != {(queries[0][0], queries[0][2])}:
+        listed = ", ".join(map(str, shapes)) or "none"
+        raise BadInput(
+            f"{loss} got columns of shape {listed}, but reads codes (B, M, H) and one or more columns of vectors "
+            "(B, H); train a poly-encoder with a query and one or more documents a row"
+        )
+    return embeddings
+
+
+def labelled_pair(loss: str, embeddings: Inputs, labels: Labels) -> tuple[Tensor, Tensor, Tensor]:
+    """Return two text columns (B, D) and one label for each row (B,)."""
+    u, v = columns(loss, embeddings, 2, 2)
+    return u, v, row_labels(loss, labels, len(u))
+
+
+def row_labels(loss: str, labels: Labels, rows: int) -> Tensor:
     """Flatten labels, (B,) or (B, 1) -> (B,), so that nothing is broadcast by accident."""
     labels = given(loss, labels)
     if labels.numel() != rows:
@@ -35,7 +60,16 @@ def row_labels(loss: str, labels: Tensor | None, rows: int) -> Tensor:
     return labels.reshape(-1)
 
 
-def given(loss: str, labels: Tensor | None) -> Tensor:
+def targets(loss: str, labels: Labels, outputs: Tensor, what: str = "labels") -> Tensor:
+    """Return labels of the shape of ``outputs``, to which no gradient flows."""
+    labels = given(loss, labels)
+    if labels.shape != outputs.shape:
+        got, needed = tuple(labels.shape), tuple(outputs.shape)
+        raise BadInput(f"{loss} got {what} of shape {got}, but needs {needed}, that of the model's output")
+    return labels.detach().to(outputs)
+
+
+def given(loss: str, labels: Labels) -> Tensor:
     """Return the labels, or raise BadInput if there are none."""
     if labels is None:
         raise BadInput(f"{loss} got no labels, but learns from them; pass labels, or choose a loss that needs none")

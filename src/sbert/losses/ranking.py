@@ -1,8 +1,7 @@
-"""The loss that ranks the positive of a text above all other texts of the batch. Works on embeddings only."""
+"""Losses that rank the positive of a text above all other texts of the batch. Works on embeddings only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -10,13 +9,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from sbert.errors import check_option
-from sbert.losses.inputs import above_zero, columns
+from sbert.losses.inputs import Inputs, Labels, above_zero, columns, poly_columns
+from sbert.nn.poly import score
 from sbert.nn.similarity import all_pairs
 
 
 def info_nce(
-    embeddings: Sequence[Tensor],
-    labels: Tensor | None = None,
+    embeddings: Inputs,
+    labels: Labels = None,
     *,
     scale: float = 20.0,
     similarity: Literal["cosine", "dot"] = "cosine",
@@ -43,3 +43,19 @@ def info_nce(
     if symmetric:
         loss = (loss + F.cross_entropy(scores[:, : len(anchors)].T, own)) / 2
     return loss
+
+
+def poly_nce(embeddings: Inputs, labels: Labels = None) -> Tensor:
+    """Cross-entropy of each query's scores over all documents of the batch; the target is its own document.
+
+    Inputs: columns query (B, M, H), matching document (B, H), and any number of hard negatives (B, H); labels are not
+    used. As in the paper, the scores are dot products without a scale.
+    Use it to train a poly-encoder to choose an answer, with batches as large as possible and no text twice in a batch.
+
+    >>> codes = torch.tensor([[[9.0, 0.0]], [[0.0, 9.0]]])  # two queries of one code each
+    >>> poly_nce([codes, codes[:, 0] / 81])  # scores 1 for the own document, 0 for the other: log(1 + 1 / e)
+    tensor(0.3133)
+    """
+    queries, *documents = poly_columns("poly_nce", embeddings)
+    candidates = torch.cat(documents)  # (columns * B, H)
+    return F.cross_entropy(score(queries, candidates), torch.arange(len(queries), device=queries.device))

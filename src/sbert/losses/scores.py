@@ -6,19 +6,16 @@ columns make one pair per row; a query and k documents make k pairs, whose logit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from sbert.errors import BadInput
-from sbert.losses.distill import margin_error
-from sbert.losses.inputs import given, row_labels
+from sbert.losses.inputs import Inputs, Labels, row_labels, targets
 from sbert.losses.pairs import out_of_order
 
 
-def mse(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def mse(scores: Inputs, labels: Labels = None) -> Tensor:
     """``mean((sigmoid(logit) - label)^2)``: make the score equal to the label.
 
     Inputs: one pair, one label of the model; labels (B,), scores scaled to 0..1.
@@ -27,11 +24,11 @@ def mse(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     >>> mse([torch.zeros(2, 1)], torch.tensor([1.0, 0.5]))  # sigmoid(0) = 1/2: (1/4 + 0) / 2
     tensor(0.1250)
     """
-    logits = _single("mse", scores)
-    return F.mse_loss(logits.sigmoid(), row_labels("mse", labels, len(logits)).to(logits))
+    logits, wanted = _single("mse", scores, labels)
+    return F.mse_loss(logits.sigmoid(), wanted.to(logits))
 
 
-def bce(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def bce(scores: Inputs, labels: Labels = None) -> Tensor:
     """``-mean(label log(sigmoid(logit)) + (1 - label) log(1 - sigmoid(logit)))``.
 
     Inputs: one pair, one label of the model; labels (B,), from 0 to 1.
@@ -40,11 +37,11 @@ def bce(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     >>> bce([torch.zeros(1, 1)], torch.tensor([1.0]))  # -log(1/2)
     tensor(0.6931)
     """
-    logits = _single("bce", scores)
-    return F.binary_cross_entropy_with_logits(logits, row_labels("bce", labels, len(logits)).to(logits))
+    logits, wanted = _single("bce", scores, labels)
+    return F.binary_cross_entropy_with_logits(logits, wanted.to(logits))
 
 
-def cosent_scores(scores: Sequence[Tensor], labels: Tensor | None = None, *, scale: float = 1.0) -> Tensor:
+def cosent_scores(scores: Inputs, labels: Labels = None, *, scale: float = 1.0) -> Tensor:
     """CoSENT of scores: ``log(1 + sum(exp(scale * (s_j - s_i))))`` over all rows i, j with ``label_i > label_j``.
 
     Inputs: one pair, one label of the model; labels (B,), of which only the order counts.
@@ -53,11 +50,10 @@ def cosent_scores(scores: Sequence[Tensor], labels: Tensor | None = None, *, sca
     >>> cosent_scores([torch.tensor([[7.0], [6.0]])], torch.tensor([0.0, 1.0]))  # in the wrong order: log(1 + e)
     tensor(1.3133)
     """
-    logits = _single("cosent_scores", scores)
-    return out_of_order(logits, row_labels("cosent_scores", labels, len(logits)), scale)
+    return out_of_order(*_single("cosent_scores", scores, labels), scale)
 
 
-def cross_entropy(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def cross_entropy(scores: Inputs, labels: Labels = None) -> Tensor:
     """``-mean(log(softmax(logits)[label]))``.
 
     Inputs: one pair, two or more labels of the model; labels (B,) int64, their ids.
@@ -68,27 +64,13 @@ def cross_entropy(scores: Sequence[Tensor], labels: Tensor | None = None) -> Ten
     """
     logits = _pair("cross_entropy", scores)
     classes = row_labels("cross_entropy", labels, len(logits))
-    known = logits.shape[1]
-    if known < 2 or classes.max() >= known or classes.min() < 0:
-        asked = int(classes.max()) + 1
-        raise BadInput(f"cross_entropy got {known} scores a pair and labels up to {asked - 1}, but needs one for each")
+    known, largest = logits.shape[1], int(classes.max())
+    if known < 2 or largest >= known or classes.min() < 0:
+        raise BadInput(f"cross_entropy got {known} scores a pair and labels up to {largest}, but needs one for each")
     return F.cross_entropy(logits, classes)
 
 
-def margin_mse_scores(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
-    """``mean((s_positive - s_negative - margin)^2)``, with the margins of a teacher.
-
-    Inputs: a query with its positive and k >= 1 negatives; labels (B,) or (B, k) margins, or (B, k + 1) scores of
-    the positive and the negatives, from which the margins are computed.
-    Use it to learn ranking from a larger cross-encoder. Only differences count.
-
-    >>> margin_mse_scores([torch.tensor([[2.0]]), torch.tensor([[0.5]])], torch.tensor([1.0]))  # (1.5 - 1)^2
-    tensor(0.2500)
-    """
-    return margin_error("margin_mse_scores", _listed("margin_mse_scores", scores), labels)
-
-
-def rank_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def rank_net(scores: Inputs, labels: Labels = None) -> Tensor:
     """Mean of ``log(1 + exp(s_j - s_i))`` over all documents i, j of one query with ``label_i > label_j``.
 
     Inputs: a query with k >= 2 documents; labels (B, k), of which only the order counts.
@@ -97,11 +79,10 @@ def rank_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     >>> rank_net([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # log(2)
     tensor(0.6931)
     """
-    listed, relevance = _with_relevance("rank_net", scores, labels)
-    return _misordered(listed, relevance, 1.0)
+    return _misordered(*_with_relevance("rank_net", scores, labels), 1.0)
 
 
-def list_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def list_net(scores: Inputs, labels: Labels = None) -> Tensor:
     """Cross-entropy of ``softmax(scores)`` against ``softmax(labels)``, the mean over the queries.
 
     Inputs: a query with k >= 2 documents; labels (B, k), their relevance.
@@ -110,11 +91,11 @@ def list_net(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
     >>> list_net([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # log(2)
     tensor(0.6931)
     """
-    listed, relevance = _with_relevance("list_net", scores, labels)
-    return F.cross_entropy(listed, relevance.softmax(dim=1))
+    logits, relevance = _with_relevance("list_net", scores, labels)
+    return F.cross_entropy(logits, relevance.softmax(dim=1))
 
 
-def lambda_rank(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tensor:
+def lambda_rank(scores: Inputs, labels: Labels = None) -> Tensor:
     """:func:`rank_net` with each pair weighted by the change in nDCG if its two documents were swapped.
 
     Inputs: a query with k >= 2 documents; labels (B, k), their relevance, 0 or above.
@@ -123,25 +104,25 @@ def lambda_rank(scores: Sequence[Tensor], labels: Tensor | None = None) -> Tenso
     >>> lambda_rank([torch.tensor([[0.0]]), torch.tensor([[0.0]])], torch.tensor([[1.0, 0.0]]))  # 0.3691 log(2)
     tensor(0.2558)
     """
-    listed, relevance = _with_relevance("lambda_rank", scores, labels)
-    order = listed.detach().argsort(dim=1, descending=True, stable=True)
-    discounts = 1 / torch.arange(2, listed.shape[1] + 2, device=listed.device).to(listed).log2()  # (k,), by rank
-    given_rank = torch.zeros_like(listed).scatter(1, order, discounts.expand_as(listed))  # (B, k), by document
+    logits, relevance = _with_relevance("lambda_rank", scores, labels)
+    order = logits.detach().argsort(dim=1, descending=True, stable=True)
+    discounts = 1 / torch.arange(2, logits.shape[1] + 2, device=logits.device).to(logits).log2()  # (k,), by rank
+    given_rank = torch.zeros_like(logits).scatter(1, order, discounts.expand_as(logits))  # (B, k), by document
     gains = 2 ** relevance.clamp(min=0) - 1
     best = (gains.sort(dim=1, descending=True).values * discounts).sum(dim=1, keepdim=True).clamp(min=1e-10)
     gains = gains / best
     weights = (given_rank[:, :, None] - given_rank[:, None, :]).abs() * (gains[:, :, None] - gains[:, None, :]).abs()
-    return _misordered(listed, relevance, weights)
+    return _misordered(logits, relevance, weights)
 
 
-def _misordered(listed: Tensor, relevance: Tensor, weights: Tensor | float) -> Tensor:
+def _misordered(logits: Tensor, relevance: Tensor, weights: Tensor | float) -> Tensor:
     """Average a smooth error over the pairs of documents with different labels; 0 if there are none."""
     better = relevance[:, :, None] > relevance[:, None, :]  # (B, k, k)
-    losses = weights * F.softplus(listed[:, None, :] - listed[:, :, None])
+    losses = weights * F.softplus(logits[:, None, :] - logits[:, :, None])
     return losses[better].sum() / better.sum().clamp(min=1)
 
 
-def _pair(loss: str, scores: Sequence[Tensor]) -> Tensor:
+def _pair(loss: str, scores: Inputs) -> Tensor:
     """Return the logits of the only pair of each row, (B, L)."""
     if len(scores) != 1 or scores[0].ndim != 2:
         raise BadInput(
@@ -150,15 +131,15 @@ def _pair(loss: str, scores: Sequence[Tensor]) -> Tensor:
     return scores[0]
 
 
-def _single(loss: str, scores: Sequence[Tensor]) -> Tensor:
-    """Return the scores of the only pair of each row by a model with one label, (B,)."""
+def _single(loss: str, scores: Inputs, labels: Labels) -> tuple[Tensor, Tensor]:
+    """Return the scores of the only pair of each row by a model with one label, and the labels: (B,), (B,)."""
     logits = _pair(loss, scores)
     if logits.shape[1] != 1:
         raise BadInput(f"{loss} got {logits.shape[1]} scores a pair, but reads one; choose cross_entropy")
-    return logits[:, 0]
+    return logits[:, 0], row_labels(loss, labels, len(logits))
 
 
-def _listed(loss: str, scores: Sequence[Tensor]) -> Tensor:
+def listwise(loss: str, scores: Inputs) -> Tensor:
     """Return the scores of a query with k >= 2 documents by a model with one label, (B, k)."""
     if len(scores) < 2 or any(column.shape != (len(scores[0]), 1) for column in scores):
         shapes = ", ".join(str(tuple(column.shape)) for column in scores)
@@ -169,9 +150,6 @@ def _listed(loss: str, scores: Sequence[Tensor]) -> Tensor:
     return torch.cat(tuple(scores), dim=1)
 
 
-def _with_relevance(loss: str, scores: Sequence[Tensor], labels: Tensor | None) -> tuple[Tensor, Tensor]:
-    listed = _listed(loss, scores)
-    relevance = given(loss, labels).detach().to(listed)
-    if relevance.shape != listed.shape:
-        raise BadInput(f"{loss} got labels of shape {tuple(relevance.shape)}, but needs {tuple(listed.shape)}")
-    return listed, relevance
+def _with_relevance(loss: str, scores: Inputs, labels: Labels) -> tuple[Tensor, Tensor]:
+    logits = listwise(loss, scores)
+    return logits, targets(loss, labels, logits)

@@ -20,7 +20,7 @@ from sbert.data import Columns
 from sbert.disk.digest import digest
 from sbert.disk.machine import versions
 from sbert.losses import Loss, SoftmaxClassifier
-from sbert.losses.softmax import Part
+from sbert.losses.pairs import Part
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.inference import best_device

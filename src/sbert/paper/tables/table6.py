@@ -9,7 +9,7 @@ from pathlib import Path
 from sbert.errors import BadInput, counted
 from sbert.evaluate.suites import sts
 from sbert.evaluate.suites.task import Model, Options
-from sbert.losses.softmax import Part
+from sbert.losses.pairs import Part
 from sbert.models.bi import BiEncoder
 from sbert.paper import measure, rows
 from sbert.paper.backbone import SEED
