@@ -47,19 +47,19 @@ def save(folder: Path, checkpoint: Checkpoint, keep: int) -> Path:
             new = place / "new.safetensors"
             save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, new, metadata)
             sync(new)
-            path = folder / f"step-{checkpoint.step:08d}-{_checksum(new)}.safetensors"
-            new.replace(path)
+            made = checkpoint.step, _checksum(new), folder / f"step-{checkpoint.step:08d}-{_checksum(new)}.safetensors"
+            new.replace(made[2])
             sync(folder)
     except (OSError, SafetensorError) as error:
         raise CheckpointNotSaved(
             f"the checkpoint of step {checkpoint.step} could not be written to {folder} ({error}); the previous "
             "checkpoints are intact: free some disk space, then resume the run"
         ) from error
-    others = [other for other in _newest_first(folder) if other != path]
-    older = [other for other in others if other < path]
-    for obsolete in {*others} - {*older[: keep - 1]}:  # later steps belong to a run that was abandoned
+    others = [other for other in _newest_first(folder) if other != made]
+    kept = [other for other in others if other < made][: keep - 1]
+    for *_, obsolete in {*others} - {*kept}:  # later steps belong to a run that was abandoned
         obsolete.unlink(missing_ok=True)
-    return path
+    return made[2]
 
 
 def newest(folder: Path) -> Checkpoint | None:
@@ -67,9 +67,9 @@ def newest(folder: Path) -> Checkpoint | None:
     sweep(folder)
     for leftover in [*folder.glob("*.draft"), *folder.glob(".tmp*")]:  # of versions that had no draft folders
         leftover.unlink(missing_ok=True)
-    for path in _newest_first(folder):
-        if _checksum(path) == _match(path)[2]:
-            return _read(path)
+    for step, checksum, path in _newest_first(folder):
+        if _checksum(path) == checksum:
+            return _read(path, step)
         logger.warning("%s is damaged; using the checkpoint before it", path)
         path.replace(path.with_suffix(".damaged"))
     if any(folder.glob("*.damaged")):
@@ -79,10 +79,10 @@ def newest(folder: Path) -> Checkpoint | None:
 
 def steps(folder: Path) -> list[int]:
     """The steps for which ``folder`` has a checkpoint, newest first."""
-    return [int(_match(path)[1]) for path in _newest_first(folder)]
+    return [step for step, *_ in _newest_first(folder)]
 
 
-def _read(path: Path) -> Checkpoint:
+def _read(path: Path, step: int) -> Checkpoint:
     with safe_open(path, "pt") as file:
         metadata: Mapping[str, str] = file.metadata() or {}
         if metadata.get("format") != str(FORMAT):
@@ -91,17 +91,13 @@ def _read(path: Path) -> Checkpoint:
                 "the version that wrote it, or start again in another folder"
             )
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is not a dict)
-    return Checkpoint(int(_match(path)[1]), tensors, json.loads(metadata["facts"]))
+    return Checkpoint(step, tensors, json.loads(metadata["facts"]))
 
 
-def _newest_first(folder: Path) -> list[Path]:
-    return sorted((path for path in folder.glob("step-*") if _NAME.fullmatch(path.name)), reverse=True)
-
-
-def _match(path: Path) -> re.Match[str]:
-    match = _NAME.fullmatch(path.name)
-    assert match is not None
-    return match
+def _newest_first(folder: Path) -> list[tuple[int, str, Path]]:
+    """The step, the checksum and the path of every checkpoint."""
+    found = [(match, path) for path in folder.glob("step-*") if (match := _NAME.fullmatch(path.name))]
+    return sorted(((int(match[1]), match[2], path) for match, path in found), reverse=True)
 
 
 def _checksum(path: Path) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Literal, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sbert.data.sampling import Mix
 from sbert.errors import BadInput, check_option, shown
@@ -13,23 +13,8 @@ from sbert.types import Sampling
 Schedule = Literal["linear", "cosine", "constant"]
 TrainPrecision = Literal["float32", "bf16", "fp16"]
 
-_CHOICES = {"schedule": Schedule, "sampler": Sampling, "mix": Mix, "precision": TrainPrecision}
-_NUMBERS = ("learning_rate", "warmup_ratio", "weight_decay", "max_grad_norm")
-_WHOLE_NUMBERS = {
-    "epochs": 1,
-    "max_steps": 1,
-    "batch_size": 1,
-    "gradient_accumulation_steps": 1,
-    "mini_batch_tokens": 1,
-    "warmup_steps": 0,
-    "seed": 0,
-    "eval_steps": 1,
-    "checkpoint_steps": 1,
-    "keep_checkpoints": 1,
-    "patience": 1,
-    "log_steps": 1,
-}
-"""The least value of every setting that is a whole number."""
+_FROM_ZERO = ("warmup_steps", "seed")
+"""The whole numbers that may be 0; all others are at least 1."""
 _LARGEST_SEED = 2**64 - 1
 
 
@@ -95,16 +80,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Check every value; numbers of numpy become those of Python."""
-        for name, choices in _CHOICES.items():
-            check_option(name, getattr(self, name), get_args(choices))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is None and field.default is None:
-                continue
-            if field.name in _NUMBERS:
-                object.__setattr__(self, field.name, _number(field.name, value))
-            elif field.name in _WHOLE_NUMBERS:
-                object.__setattr__(self, field.name, _whole_number(field.name, value, _WHOLE_NUMBERS[field.name]))
+        for name, kind in get_type_hints(TrainConfig).items():
+            object.__setattr__(self, name, _checked(name, kind, getattr(self, name)))
         if self.warmup_ratio > 1:
             raise BadInput(f"warmup_ratio is {self.warmup_ratio}, but is a fraction of all steps: give 0 to 1")
         if self.seed > _LARGEST_SEED:
@@ -113,17 +90,17 @@ class TrainConfig:
             raise BadInput(f"freeze is {shown(self.freeze)}, but must be a list of patterns, such as ['*.bias']")
 
 
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise BadInput(f"{name} is {shown(value)}, but must be a number")
-    if not float(value) >= 0:  # also refuses NaN
-        raise BadInput(f"{name} is {value}, but must be at least 0")
-    return float(value)
-
-
-def _whole_number(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise BadInput(f"{name} is {shown(value)}, but must be a whole number")
-    if value < least:
-        raise BadInput(f"{name} is {shown(value)}, but must be at least {least}")
-    return int(value)
+def _checked(name: str, kind: Any, value: Any) -> Any:
+    """Return a value that fits the annotation of its setting."""
+    if get_origin(kind) is Literal:
+        check_option(name, value, get_args(kind))
+    if kind not in (float, int, int | None) or (value is None and kind == int | None):
+        return value
+    accepted: Any = Real if kind is float else Integral
+    if isinstance(value, bool) or not isinstance(value, accepted):
+        raise BadInput(f"{name} is {shown(value)}, but must be a {'' if kind is float else 'whole '}number")
+    number = float(value) if kind is float else int(value)
+    least = 0 if kind is float or name in _FROM_ZERO else 1
+    if not number >= least:  # also refuses NaN
+        raise BadInput(f"{name} is {shown(number)}, but must be at least {least}")
+    return number

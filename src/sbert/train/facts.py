@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import partial
 from types import FunctionType
@@ -12,11 +12,10 @@ from typing import Any
 
 import torch
 
-from sbert.data import Columns
 from sbert.disk.machine import versions
 from sbert.errors import counted
-from sbert.losses import Loss
 from sbert.train.config import TrainConfig
+from sbert.train.plan import Plan
 from sbert.types import Evaluator
 
 logger = logging.getLogger(__name__)
@@ -26,24 +25,16 @@ FREE_TO_CHANGE = frozenset({"output_dir", "checkpoint_steps", "keep_checkpoints"
 """Settings that may differ when a run is resumed: they decide what is kept, not what is learned."""
 
 
-def describe(
-    config: TrainConfig,
-    datasets: Sequence[Columns],
-    losses: Sequence[Loss],
-    evaluator: Evaluator | None,
-    *,
-    steps: int,
-    processes: int,
-) -> Facts:
+def describe(config: TrainConfig, plan: Plan, evaluator: Evaluator | None, processes: int) -> Facts:
     """Everything that determines the result of a run, as it looks when read back from JSON."""
     facts = {
         "config": asdict(config),
-        "steps": steps,
+        "steps": plan.total_steps,
         "data": [
             {"name": data.name, "rows": len(data), "labels": data.label_names, "sha256": data.fingerprint}
-            for data in datasets
+            for data in plan.datasets
         ],
-        "loss": [_name(loss) for loss in losses],
+        "loss": [_name(loss) for loss in plan.losses],
         "evaluator": _name(evaluator),
         "threads": torch.get_num_threads(),
         "processes": processes,

@@ -33,11 +33,10 @@ def trainable(module: nn.Module, freeze: Iterable[str]) -> NamedParameters:
 
 def adamw(parameters: NamedParameters, config: TrainConfig) -> torch.optim.AdamW:
     """Create a fused AdamW with weight decay for matrices, but not for vectors (biases and norms)."""
-    matrices = [parameter for parameter in parameters.values() if parameter.ndim > 1]
-    vectors = [parameter for parameter in parameters.values() if parameter.ndim <= 1]
+    weights = list(parameters.values())
     groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
+        {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": config.weight_decay},
+        {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW([group for group in groups if group["params"]], lr=config.learning_rate, fused=True)
 

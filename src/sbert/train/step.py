@@ -1,4 +1,4 @@
-"""Computes the gradients of one batch: tokenize, forward, loss, backward. Knows a model by four methods only.
+"""Computes the gradients of one batch: tokenize, forward, loss, backward. Knows four methods of a model.
 
 All columns that one network reads pass through it at once, without padding, and a text that occurs twice in a column
 only once. If a batch is too large for the memory, its vectors are computed first without a graph; the loss gives each
@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from sbert.losses import Loss
+from sbert.models.model import TextModel
 from sbert.text import Tokens, batches, lay
 from sbert.train.config import TrainPrecision
 from sbert.train.distributed import Team
@@ -29,27 +30,7 @@ _NO_LIMIT = 1 << 62
 Item = TypeVar("Item")
 Reader = Callable[[Batch], Tensor]
 """Computes the vectors, codes or scores of a batch, (B, ...), from its token ids, (T,)."""
-
-
-class Trainable(Protocol):
-    """The methods that a model must have to be trained."""
-
-    @property
-    def device(self) -> torch.device:
-        """The device of the weights."""
-        ...
-
-    def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:
-        """Convert columns of texts to columns of model inputs: texts, or pairs of texts."""
-        ...
-
-    def tokenize(self, items: Sequence[Any], /) -> Tokens:
-        """Convert model inputs to token ids."""
-        ...
-
-    def reader(self, column: int) -> Reader:
-        """Return the network that reads the column of inputs with this number."""
-        ...
+_Part = tuple[Reader, Batch]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +50,7 @@ class Outcome:
 class Step:
     """Adds the gradients of batches to the weights of a model."""
 
-    model: Trainable
+    model: TextModel
     team: Team
     precision: TrainPrecision
     mini_batch_tokens: int | None
@@ -99,8 +80,9 @@ class Step:
             remaining = iter(results)
             vectors: list[Tensor] = []
             for side in sides:
-                own = _in_row_order(torch.cat(list(islice(remaining, len(side.parts)))), side.rows)
-                gathered = self.team.gather(own, side.shares)  # (N, ...)
+                own = torch.cat(list(islice(remaining, len(side.parts))))
+                in_row_order = torch.from_numpy(np.argsort(np.concatenate(side.rows))).to(own.device)
+                gathered = self.team.gather(own[in_row_order], side.shares)  # (N, ...)
                 vectors += [gathered[position] for position in side.positions]
             with self._seeded(seed):
                 return loss(vectors, labels)
@@ -142,12 +124,10 @@ class Step:
         return value.item()
 
     def _read(self, parts: Sequence[_Part], seed: Sequence[int]) -> list[Tensor]:
-        with self._seeded(seed), self._autocast():
-            return [read(batch).float() for read, batch in parts]
-
-    def _autocast(self) -> torch.autocast:
         half = _HALF.get(self.precision)
-        return torch.autocast(self.model.device.type, dtype=half or torch.bfloat16, enabled=half is not None)
+        autocast = torch.autocast(self.model.device.type, dtype=half or torch.bfloat16, enabled=half is not None)
+        with self._seeded(seed), autocast:
+            return [read(batch).float() for read, batch in parts]
 
     @contextmanager
     def _seeded(self, seed: Sequence[int]) -> Iterator[None]:
@@ -156,9 +136,6 @@ class Step:
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
             yield
-
-
-_Part = tuple[Reader, Batch]
 
 
 class _Side(NamedTuple):
@@ -206,8 +183,3 @@ def _take(tokens: Tokens, rows: IntArray) -> Tokens:
     ids = lay(tokens.ids, ends[rows], lengths)
     types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths)
     return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types)
-
-
-def _in_row_order(vectors: Tensor, rows: list[IntArray]) -> Tensor:
-    """Undo the sorting of batches by length."""
-    return vectors[torch.from_numpy(np.argsort(np.concatenate(rows))).to(vectors.device)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import platform
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -37,7 +38,7 @@ from sbert.train.callbacks import Callback, Event, EventKind
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
 from sbert.train.plan import Plan, PlannedStep
-from sbert.train.stop import StopRequest
+from sbert.train.stop import stop_request
 from sbert.train.update import Update
 from sbert.types import Evaluator
 
@@ -122,8 +123,7 @@ class Trainer:
     @cached_property
     def facts(self) -> facts.Facts:
         """Everything that determines the result of this run."""
-        parts = self.config, self.datasets, self.losses, self.evaluator
-        return facts.describe(*parts, steps=self.total_steps, processes=self.team.size)
+        return facts.describe(self.config, self.plan, self.evaluator, self.team.size)
 
     def train(self, resume: bool = False, show_progress_bar: bool = False) -> Result:
         """Train to the end.
@@ -137,7 +137,7 @@ class Trainer:
             self.team.agree(lambda: self._enter_folder(stack, resume))
             self._restore()
             show = show_progress_bar and self.team.leads
-            with StopRequest() as stop, Progress(self.total_steps, "steps", show, done=self.position.step) as bar:
+            with stop_request() as stop, Progress(self.total_steps, "steps", show, done=self.position.step) as bar:
                 self._run_steps(stop, bar)
             self._finish()
         position, seconds = self.position, time.perf_counter() - start
@@ -145,7 +145,7 @@ class Trainer:
 
     # Steps
 
-    def _run_steps(self, stop: StopRequest, bar: Progress) -> None:
+    def _run_steps(self, stop: threading.Event, bar: Progress) -> None:
         position = self.position
         if position.step >= self.total_steps or self._out_of_patience:  # the run had ended before
             return
@@ -157,7 +157,7 @@ class Trainer:
             ends = position.step == self.total_steps
             if self.evaluator is not None and self._is_due(self.config.eval_steps, epoch_ended):
                 ends = self.team.agree(self._evaluate) or ends
-            interrupted = self.team.agree(lambda: stop.received)
+            interrupted = self.team.agree(stop.is_set)
             if ends or interrupted or self._is_due(self.config.checkpoint_steps, epoch_ended):
                 self.team.agree(self._save)
                 self._notify("checkpoint", {}, position.step)
@@ -227,7 +227,7 @@ class Trainer:
         return self._out_of_patience
 
     def _save(self) -> None:
-        run = {**self.facts, "position": asdict(self.position), "scale": self._update.scaler_state}
+        run = {**self.facts, "position": asdict(self.position), "scale": self._update.scaler.state_dict()}
         state = checkpoint.Checkpoint(self.position.step, self._update.tensors(), run)
         checkpoint.save(self.checkpoints, state, self.config.keep_checkpoints)
         draw(self.folder, self._metrics.read(), self.facts)
@@ -267,7 +267,7 @@ class Trainer:
                 )
             facts.warn_about_rounding(saved.facts, self.facts)
             self._update.restore(saved.tensors)
-            self._update.scaler_state = saved.facts["scale"]
+            self._update.scaler.load_state_dict(saved.facts["scale"])
             position = saved.facts["position"]
             self.position = Position(**{**position, "cursor": Cursor(**position["cursor"])})
             if self.config.keep_best and self.position.best_score is not None and not self.model_folder.is_dir():

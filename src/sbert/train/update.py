@@ -40,8 +40,8 @@ class Update:
         self._weights |= {f"objective.{name}": weight for name, weight in objective.named_parameters()}
         self._optimizer = optim.adamw(self._weights, config)
         self._embeddings = optim.EmbeddingGradients(model)
-        self._scaler = optim.grad_scaler(config.precision, model.device)
-        self._step = Step(model, team, config.precision, config.mini_batch_tokens, self._scaler)
+        self.scaler = optim.grad_scaler(config.precision, model.device)
+        self._step = Step(model, team, config.precision, config.mini_batch_tokens, self.scaler)
 
     def __call__(self, number: int, batches: Sequence[TrainBatch]) -> dict[str, float]:
         """Update the weights with the mean gradient of ``batches`` and return the metrics of the step.
@@ -62,12 +62,15 @@ class Update:
             self._embeddings.make_dense()
             # The loss of every process covers the whole batch: the gradient of the objective is already complete.
             self._team.add_gradients(self._model_weights.values())
-            self._scaler.unscale_(self._optimizer)
+            self.scaler.unscale_(self._optimizer)
             metrics["gradient"] = optim.clip_gradients(self._weights.values(), self._config.max_grad_norm)
-            metrics["learning_rate"] = self._set_learning_rate(number)
+            factor = optim.learning_rate_factor(number, self._total_steps, self.warmup, self._config.schedule)
+            metrics["learning_rate"] = factor * self._config.learning_rate
+            for group in self._optimizer.param_groups:
+                group["lr"] = metrics["learning_rate"]
             if self.not_finite(metrics) is None:
-                self._scaler.step(self._optimizer)
-                self._scaler.update()
+                self.scaler.step(self._optimizer)
+                self.scaler.update()
         self._optimizer.zero_grad()
         self._embeddings.clear()
         return metrics
@@ -77,14 +80,8 @@ class Update:
 
         With fp16 the gradient may be infinite: the gradient scaler then skips the step.
         """
-        names = ("loss",) if self._scaler.is_enabled() else ("loss", "gradient")
+        names = ("loss",) if self.scaler.is_enabled() else ("loss", "gradient")
         return next((name for name in names if not math.isfinite(metrics.get(name, 0.0))), None)
-
-    def _set_learning_rate(self, number: int) -> float:
-        factor = optim.learning_rate_factor(number, self._total_steps, self.warmup, self._config.schedule)
-        for group in self._optimizer.param_groups:
-            group["lr"] = factor * self._config.learning_rate
-        return factor * self._config.learning_rate
 
     def tensors(self) -> dict[str, Tensor]:
         """The weights of model and objective, and the state of the optimizer for each of them."""
@@ -112,15 +109,6 @@ class Update:
         for name, tensor in self._modules.state_dict(keep_vars=True).items():
             by_identity.setdefault(id(tensor), (name, tensor.detach()))
         return dict(by_identity.values())
-
-    @property
-    def scaler_state(self) -> dict[str, Any]:
-        """The state of the fp16 gradient scaler; empty if it is disabled."""
-        return self._scaler.state_dict()
-
-    @scaler_state.setter
-    def scaler_state(self, state: dict[str, Any]) -> None:
-        self._scaler.load_state_dict(state)
 
 
 def _check_same_shapes(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> None:

@@ -13,13 +13,12 @@ from sbert import evaluate, hub, losses
 from sbert.data import Columns
 from sbert.data.readers import Default, read
 from sbert.errors import BadInput, BadOption, counted
-from sbert.losses import OBJECTIVES, Loss, Objective
+from sbert.losses import OBJECTIVES, Objective
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
-from sbert.nn.heads import output_size
 from sbert.train import checkpoint
 from sbert.train.callbacks import Callback
 from sbert.train.run.file import Alternatives, DataPart, LossPart, ModelPart, RunFile
@@ -37,15 +36,22 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     # Two entries can lead to the same file, if it replaces both.
     paths = dict.fromkeys(_find(file, run.data.folder) for file in run.data.train)
     datasets = [_read(path, run.data, run.data.split, run.data.limit) for path in paths]
-    kind = run.model.kind or hub.known_kind(hub.resolve(run.model.name)) or "bi"
+    known = hub.known_kind(hub.resolve(run.model.name))
+    kind = run.model.kind or known or "bi"
     objective = _objective(run.loss, datasets, kind)
     classes = _classes(objective, datasets)
-    dev = None if run.data.dev is None else _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
-    evaluator = None if dev is None else _evaluator(dev, datasets, kind, classes)
+    evaluator = None
+    if run.data.dev is not None:
+        dev = _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
+        evaluator = _evaluator(dev, datasets, kind, classes)
     model = _model(run.model, kind, classes, run.train.seed)
-    loss = _loss(run.loss, objective, model, kind, classes, run.train.seed)
+    # The size of the network's output, even if the model truncates its embeddings.
+    dim = model.full_dimension if isinstance(model, BiEncoder) else 0
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(run.train.seed)  # of the weights of the loss
+        loss = losses.make(objective.name, run.loss.options, dim=dim, labels=classes, dims=run.loss.dims, kind=kind)
     trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
-    has_new_head = kind == "cross" and hub.known_kind(hub.resolve(run.model.name)) != "cross"
+    has_new_head = kind == "cross" and known != "cross"
     if has_new_head and not checkpoint.steps(trainer.checkpoints):  # a resumed run has its weights in the checkpoint
         logger.info("the cross-encoder starts with a new head: %s", ", ".join(classes or ("score",)))
     return trainer
@@ -122,18 +128,6 @@ def _classes(objective: Objective, datasets: Sequence[Columns]) -> tuple[str, ..
     return first.label_names
 
 
-def _loss(
-    part: LossPart, objective: Objective, model: Model, kind: ModelKind, classes: tuple[str, ...], seed: int
-) -> Loss:
-    """The loss; the random numbers of its weights follow from the seed."""
-    dim = 0
-    if isinstance(model, BiEncoder):  # the size of the network's output, even if the model truncates its embeddings
-        dim = output_size(model.heads, len(model.pooling) * model.transformer.facts.hidden_size)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return losses.make(objective.name, part.options, dim=dim, labels=classes, dims=part.dims, kind=kind)
-
-
 # Evaluator
 
 
@@ -150,16 +144,12 @@ def _evaluator(
             *(dev.name, others[kind]),
         )
         return None
-    _warn_about_shared_rows(dev, datasets)
-    return evaluator
-
-
-def _warn_about_shared_rows(dev: Columns, datasets: Sequence[Columns]) -> None:
     if shared := dev.overlap(*datasets):
         logger.warning(
             "%s of the %s of %s are also training rows, so the scores are too high; use another file or split",
             *(f"{shared:,}", counted(len(dev), "row"), dev.name),
         )
+    return evaluator
 
 
 def _fitting_evaluator(dev: Columns, kind: ModelKind, classes: tuple[str, ...]) -> Evaluator | None:
@@ -198,7 +188,17 @@ def _model(part: ModelPart, kind: ModelKind, classes: tuple[str, ...], seed: int
         return _bi_encoder(part)
     if part.pooling is not None:
         raise BadInput(f"model.pooling is for bi-encoders, but a {kind}-encoder will be trained; leave it out")
-    return _cross_encoder(part, classes, seed) if kind == "cross" else _poly_encoder(part, seed)
+    if kind == "cross":
+        return _cross_encoder(part, classes, seed)
+    return PolyEncoder.from_pretrained(
+        part.name,
+        num_codes=part.num_codes,
+        codes=part.codes,
+        towers=part.towers,
+        device=part.device,
+        max_seq_length=part.max_seq_length,
+        seed=seed,
+    )
 
 
 def _bi_encoder(part: ModelPart) -> BiEncoder:
@@ -238,15 +238,3 @@ def _check_labels(labels: tuple[str, ...], classes: tuple[str, ...]) -> None:
             f"the model has the labels {', '.join(labels)}, but the data has the classes {', '.join(classes)}; make "
             "them agree with data.label_map, or start from a plain encoder"
         )
-
-
-def _poly_encoder(part: ModelPart, seed: int) -> PolyEncoder:
-    return PolyEncoder.from_pretrained(
-        part.name,
-        num_codes=part.num_codes,
-        codes=part.codes,
-        towers=part.towers,
-        device=part.device,
-        max_seq_length=part.max_seq_length,
-        seed=seed,
-    )

@@ -17,8 +17,7 @@ from torch import nn
 from sbert.data import Columns, Cursor
 from sbert.disk.machine import peak_memory
 from sbert.errors import counted
-from sbert.losses import Loss, Objective, objective_of
-from sbert.text import Truncation
+from sbert.losses import Loss, objective_of
 from sbert.train.trainer import Trainer
 from sbert.train.update import Update
 
@@ -111,6 +110,7 @@ def explain(trainer: Trainer) -> Explanation:
     update = Update(trainer.model, trainer.objective, trainer.config, trainer.total_steps, trainer.team)
     weights = [*trainer.model.parameters(), *trainer.objective.parameters()]
     measured, seconds = _measure(trainer, update)
+    device = trainer.model.device
     return Explanation(
         data=data,
         max_seq_length=trainer.model.max_seq_length,
@@ -122,7 +122,7 @@ def explain(trainer: Trainer) -> Explanation:
         evaluator=trainer.metric,
         measured_steps=measured,
         seconds=seconds,
-        peak_memory=_peak_memory(trainer.model.device),
+        peak_memory=torch.cuda.max_memory_allocated(device) if device.type == "cuda" else peak_memory(),
         notes=tuple(_notes(trainer, data)),
     )
 
@@ -153,10 +153,14 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
     roles = [objective.role(place) if objective else name for place, name in enumerate(columns.texts)]
     inputs = trainer.model.items(list(sample.texts.values()))
     truncations = [trainer.model.tokenize(items).truncation for items in inputs]
-    tokens = [None] * (len(roles) - len(truncations)) + [_token_facts(truncation) for truncation in truncations]
+    lengths = [TokenFacts(each.tokens / each.texts, each.longest, each.truncated / each.texts) for each in truncations]
+    tokens = [None] * (len(roles) - len(lengths)) + lengths
     labels = [] if columns.labels is None else columns.labels.tolist()
     rows = zip(*columns.texts.values(), *([map(str, labels)] if labels else []), strict=True)
-    counts = Counter(labels) if columns.label_kind in ("class", "binary") else Counter()
+    counts = Counter(labels if columns.label_kind in ("class", "binary") else ())
+    negatives = None
+    if objective is not None and objective.in_batch_negatives:  # the other positives, and the hard ones of all rows
+        negatives = min(trainer.config.batch_size, len(columns)) * (len(columns.texts) - 1) - 1
     return DataFacts(
         name=columns.name,
         rows=len(columns),
@@ -164,7 +168,7 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
         sample=len(sample),
         loss=objective.name if objective else getattr(loss, "__name__", type(loss).__name__),
         columns=tuple(
-            ColumnFacts(name, role, texts[0], facts, _repeated(texts))
+            ColumnFacts(name, role, texts[0], facts, len(texts) - len(set(texts)))
             for (name, texts), role, facts in zip(columns.texts.items(), roles, tokens, strict=True)
         ),
         unit=truncations[0].unit,
@@ -172,31 +176,15 @@ def _data(trainer: Trainer, columns: Columns, loss: Loss) -> DataFacts:
         first_label=_label(columns, labels[0]) if labels else "",
         balance={_label(columns, label): counts[label] for label in sorted(counts)},
         scores=(min(labels), math.fsum(labels) / len(labels), max(labels)) if columns.label_kind == "score" else None,
-        duplicates=_repeated(rows),
-        negatives=_negatives(objective, len(columns.texts), min(trainer.config.batch_size, len(columns))),
+        duplicates=len(columns) - len(set(rows)),
+        negatives=negatives,
     )
-
-
-def _token_facts(found: Truncation) -> TokenFacts:
-    return TokenFacts(found.tokens / found.texts, found.longest, found.truncated / found.texts)
 
 
 def _label(columns: Columns, label: Any) -> str:
     if isinstance(label, list):
         return counted(len(label), "number")
     return columns.label_names[int(label)] if columns.label_kind == "class" else f"{label:g}"
-
-
-def _repeated(values: Iterable[Any]) -> int:
-    kept = list(values)
-    return len(kept) - len(set(kept))
-
-
-def _negatives(objective: Objective | None, text_columns: int, batch: int) -> int | None:
-    """The other positives of the batch, and the hard negatives of all rows."""
-    if objective is None or not objective.in_batch_negatives:
-        return None
-    return batch * (text_columns - 1) - 1
 
 
 def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
@@ -216,9 +204,3 @@ def _notes(trainer: Trainer, data: Iterable[DataFacts]) -> Iterable[str]:
         if truncated > _MAX_TRUNCATED:
             length = trainer.model.max_seq_length
             yield f"{facts.name}: {truncated:.0%} of the {facts.unit} of a column are truncated to {length} tokens"
-
-
-def _peak_memory(device: torch.device) -> int | None:
-    if device.type == "cuda":
-        return torch.cuda.max_memory_allocated(device)
-    return peak_memory()

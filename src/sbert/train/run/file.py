@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from sbert.data.readers import Default
 from sbert.errors import BadInput, BadOption, check_option, shown
@@ -95,13 +95,6 @@ class LossPart:
     options: dict[str, Any] = field(default_factory=dict)
     """Options of the loss, such as margin or scale: every other key of the table."""
 
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> LossPart:
-        """Create the part from a table of a run file."""
-        own = {key: value for key, value in table.items() if key in ("name", "dims")}
-        options = {key: value for key, value in table.items() if key not in own}
-        return settings.build(cls, {**own, "options": options}, "loss")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFile:
@@ -126,15 +119,13 @@ class RunFile:
     @classmethod
     def of(cls, tables: Mapping[str, Any]) -> RunFile:
         """Create the description from the tables of a run file."""
-        known = [part.name for part in fields(cls)]
+        kinds = get_type_hints(cls)
         for name, table in tables.items():
-            if name not in known:
-                raise BadOption("a table of the run file", name, known)
+            if name not in kinds:
+                raise BadOption("a table of the run file", name, kinds)
             if not isinstance(table, Mapping):
                 raise BadInput(f"{name} is {shown(table)}, but must be a table with keys of its own, such as [{name}]")
-        return cls(
-            model=settings.build(ModelPart, tables.get("model", {}), "model"),
-            data=settings.build(DataPart, tables.get("data", {}), "data"),
-            loss=LossPart.of(tables.get("loss", {})),
-            train=settings.build(TrainConfig, tables.get("train", {}), "train"),
-        )
+        options = dict(tables.get("loss", {}))
+        loss = {key: options.pop(key) for key in ("name", "dims") if key in options}
+        tables = {**tables, "loss": {**loss, "options": options}}
+        return cls(**{name: settings.build(kind, tables.get(name, {}), name) for name, kind in kinds.items()})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from enum import Enum
 from pathlib import Path
@@ -79,59 +80,41 @@ def build(cls: type[Settings], table: Mapping[str, Any], where: str) -> Settings
     for name, field in known.items():
         if name not in table and field.default is MISSING and field.default_factory is MISSING:
             raise BadInput(f"{where}.{name} is missing; set {where}.{name}")
-    return cls(**{key: _read(kinds[key], value, f"{where}.{key}") for key, value in table.items()})
-
-
-def _read(kind: Any, value: object, name: str) -> Any:
-    """Convert ``value`` to the annotation ``kind``."""
-    converted = _fit(kind, value)
-    if converted is _UNFIT:
-        raise BadInput(f"{name} is {shown(value)}, but must be {_words(kind)}")
-    return converted
-
-
-_UNFIT = object()
+    values = {}
+    for key, value in table.items():
+        try:
+            values[key] = _fit(kinds[key], value)
+        except TypeError:
+            raise BadInput(f"{where}.{key} is {shown(value)}, but must be {_words(kinds[key])}") from None
+    return cls(**values)
 
 
 def _fit(kind: Any, value: object) -> Any:
+    """Convert ``value`` to the annotation ``kind``; raise TypeError if it does not fit."""
     origin, parts = get_origin(kind), get_args(kind)
-    if kind is Any:
-        return value
     if origin in (Union, types.UnionType):
         return _fit_any(parts, value)
-    if origin is Literal:
-        return value if isinstance(value, str) else _UNFIT
-    if origin is tuple:
-        return _fit_tuple(parts, value)
-    if origin is dict:
-        return _fit_dict(parts[1], value)
+    if origin is tuple and isinstance(value, (list, tuple)):
+        kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
+        if len(kinds) == len(value):
+            return tuple(map(_fit, kinds, value))
+    if origin is dict and isinstance(value, Mapping):
+        return {str(key): _fit(parts[1], part) for key, part in value.items()}
     if kind is float and type(value) is int:
         return float(value)
-    return value if type(value) is kind else _UNFIT  # not isinstance, because True is an int
+    if kind is Any or type(value) is (str if origin is Literal else kind):  # not isinstance, because True is an int
+        return value
+    raise TypeError
 
 
 def _fit_any(kinds: tuple[Any, ...], value: object) -> Any:
     """Accept "none" where None is allowed, because TOML has no null."""
     if type(None) in kinds and value in (None, "none"):
         return None
-    return next((converted for kind in kinds if (converted := _fit(kind, value)) is not _UNFIT), _UNFIT)
-
-
-def _fit_tuple(kinds: tuple[Any, ...], value: object) -> Any:
-    if not isinstance(value, (list, tuple)):
-        return _UNFIT
-    wanted = kinds[:1] * len(value) if kinds[-1] is Ellipsis else kinds
-    if len(wanted) != len(value):
-        return _UNFIT
-    converted = tuple(_fit(kind, part) for kind, part in zip(wanted, value, strict=True))
-    return _UNFIT if _UNFIT in converted else converted
-
-
-def _fit_dict(kind: Any, value: object) -> Any:
-    if not isinstance(value, Mapping):
-        return _UNFIT
-    converted = {str(key): _fit(kind, part) for key, part in value.items()}
-    return _UNFIT if _UNFIT in converted.values() else converted
+    for kind in kinds:
+        with suppress(TypeError):
+            return _fit(kind, value)
+    raise TypeError
 
 
 def _words(kind: Any) -> str:
