@@ -123,17 +123,20 @@ def test_the_folder_of_a_trained_model_depends_on_its_recipe(materials, change):
 
 def test_graded_models_are_trained_by_cosine_or_by_score(materials):
     backbone, stsb = materials.backbone, materials.stsb
-    bi = training.train_graded(materials, "bi", backbone.bi_encoder, "s", stsb, seed=1)
-    cross = training.train_graded(materials, "cross", backbone.cross_encoder, "s", stsb, seed=1)
+
+    def trained(name, new, seed):
+        return training.trained(training.on_scores(materials, name, new, "s", stsb, seed), materials)
+
+    bi, cross = trained("bi", backbone.bi_encoder, 1), trained("cross", backbone.cross_encoder, 1)
     assert isinstance(bi, BiEncoder)
     assert isinstance(cross, CrossEncoder)
-    again = training.train_graded(materials, "cross", backbone.cross_encoder, "s", stsb, seed=2)
+    again = trained("cross", backbone.cross_encoder, 2)
     pairs = [("비가 온다", "It rains")]
     assert cross.predict(pairs) != again.predict(pairs)
 
 
 def test_a_cross_encoder_starts_from_one_trained_on_nli(materials):
-    folder = training.cross_nli(materials)
+    folder = train(training.cross_nli(materials), materials)
     assert CrossEncoder.from_pretrained(folder).labels == ("contradiction", "entailment", "neutral")
     started = materials.backbone.cross_encoder(start=folder)
     assert started.labels == ("score",)

@@ -21,8 +21,8 @@ from sbert.errors import BadInput, BadOption
 from sbert.paper import budgets
 from sbert.paper.backbone import PaperBackbone
 from sbert.paper.ledger import Cell, CellLedger, Job
-from sbert.paper.names import short
 from sbert.paper.published import number, numbers
+from sbert.paper.rows import short
 from sbert.paper.run import plan, run
 
 CELL = Cell("table1", "문장", "STSb", 77.1, 75.0, 79.0, 1379, "뜻\n둘", None, ((5.0, 0.9), (0.0, -0.1)))

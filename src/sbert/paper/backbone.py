@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -69,20 +70,19 @@ class PaperBackbone:
 
     def bi_encoder(self, pooling: Pooling = "mean") -> BiEncoder:
         """Return an untrained bi-encoder."""
-        model = BiEncoder(Backbone.from_pretrained(self.name), pooling).to(best_device())
-        model.max_seq_length = min(_MAX_LENGTH, model.max_seq_length)
-        return model
+        return BiEncoder(self._backbone(), pooling).to(best_device())
 
     def cross_encoder(self, labels: Sequence[str] = ("score",), start: Path | None = None) -> CrossEncoder:
         """Return a cross-encoder with a new head, on the backbone or on the trained cross-encoder in ``start``."""
-        if start is None:
-            backbone = Backbone.from_pretrained(self.name)
-        else:
+        backbone = self._backbone()
+        if start is not None:
             trained = CrossEncoder.from_pretrained(start)
             backbone = Backbone(trained.tokenizer, trained.transformer)
-        model = CrossEncoder(backbone, labels, seed=SEED, scale="identity")
-        model.max_seq_length = min(_MAX_LENGTH, model.max_seq_length)
-        return model
+        return CrossEncoder(backbone, labels, seed=SEED, scale="identity")
+
+    def _backbone(self) -> Backbone:
+        whole = Backbone.from_pretrained(self.name)
+        return replace(whole, tokenizer=whole.tokenizer.with_max_length(min(_MAX_LENGTH, whole.tokenizer.max_length)))
 
 
 def folder_digest(source: Path) -> str:

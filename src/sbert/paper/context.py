@@ -36,9 +36,9 @@ class Context:
         """Note that a row, a column or a table cannot be measured."""
         self._missing.setdefault(str(reason), {})[place] = None
 
-    def contestants(self, makers: Makers, with_named: bool = True) -> list[Contestant]:
+    def contestants(self, makers: Makers) -> list[Contestant]:
         """Make the contestants whose data and packages exist, followed by the models given by name."""
-        return self.made(makers | self._named if with_named else makers)
+        return self.made(makers | self._named)
 
     def made(self, makers: Mapping[str, Callable[[], T]]) -> list[T]:
         """Call each function; note as missing those that raise because of missing data, packages or models."""

@@ -39,6 +39,11 @@ class Cell:
     seconds: float = 0.0
     """Duration of the cell's job, training included; the cells of one job share it equally."""
 
+    @property
+    def difference(self) -> float | None:
+        """Our number minus the paper's, if there is one."""
+        return None if self.paper is None else self.value - self.paper
+
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -17,7 +17,7 @@ from sbert.paper.budgets import Settings
 
 _SNLI = ("snli_1.0_train.jsonl", "snli")
 _MULTINLI = ("multinli_1.0_train.jsonl", "multinli")
-_STSB_TRAIN, STSB_DEV = ("sts-train.csv", "stsb"), ("sts-dev.csv", "stsb")
+_STSB = ("sts-train.csv", "stsb")
 _SECTIONS = ("wikipedia-sections-triplets/train.csv", "wikisection_triplets_selfbuilt")
 _GLOVE = ("glove.840B.300d.txt", "glove.6B.300d.txt", "glove.6B.100d.txt", "glove100/vectors_f16.npy")
 
@@ -64,15 +64,10 @@ class Materials:
         labels = np.concatenate([part.labels for part in parts if part.labels is not None])
         return Columns(texts, labels, "class", names, name="NLI")
 
-    @property
-    def after_nli(self) -> str:
-        """Digests of what a model is made of that is trained from the backbone on NLI."""
-        return f"{self.backbone.digest} {self.nli.fingerprint}"
-
     @cached_property
     def stsb(self) -> Columns:
         """The STS benchmark's training pairs."""
-        return read(self.find(_STSB_TRAIN), shape="sts", limit=self.limits.stsb)
+        return read(self.find(_STSB), shape="sts", limit=self.limits.stsb)
 
     @cached_property
     def sections(self) -> Columns:

@@ -56,19 +56,13 @@ def tables(cells: Iterable[Cell]) -> list[Table]:
     ]
 
 
-def difference(cell: Cell) -> float | None:
-    """Return our number minus the paper's, or None."""
-    return None if cell.paper is None else cell.value - cell.paper
-
-
 def as_csv(cells: Iterable[Cell]) -> str:
     """Return one line for each cell, with all digits."""
     file = io.StringIO()
     writer = csv.DictWriter(file, _FIELDS, lineterminator="\n")
     writer.writeheader()
     for cell in cells:
-        known = {name: getattr(cell, name) for name in _FIELDS if name != "difference"}
-        writer.writerow(known | {"difference": difference(cell)})
+        writer.writerow({name: getattr(cell, name) for name in _FIELDS})
     return file.getvalue()
 
 
@@ -100,7 +94,7 @@ def _in_brackets(cell: Cell | None) -> str:
 def summary(table: Table) -> str:
     """Compare our numbers with the paper's in one sentence; averages and standard deviations are left out."""
     own = [cell for cell in table.cells.values() if cell.column not in _DERIVED]
-    gaps = [gap for cell in own if (gap := difference(cell)) is not None]
+    gaps = [cell.difference for cell in own if cell.difference is not None]
     if not gaps:
         return "The paper has no number for any of these cells."
     above = sum(gap > 0 for gap in gaps)

@@ -6,7 +6,7 @@ A row that is not trained here is a baseline as published; :mod:`sbert.paper.tra
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -19,14 +19,12 @@ from sbert.errors import ModelNotFound, counted
 from sbert.evaluate.suites.task import Capability, Model, capability_of
 from sbert.hub.bundled import DEFAULT
 from sbert.losses import Loss
-from sbert.models.bi import BiEncoder
 from sbert.models.load import load
 from sbert.models.universal import UniversalSentenceEncoder
 from sbert.models.words import WordEncoder
 from sbert.paper.backbone import folder_digest
 from sbert.paper.materials import Materials
-from sbert.paper.names import short
-from sbert.paper.training import CONCAT, Recipe, sbert_nli, softmax, train
+from sbert.paper.training import CONCAT, Recipe, sbert_nli, softmax, trained
 from sbert.types import Pooling
 
 
@@ -116,15 +114,14 @@ def bilstm(path: Path, size: int) -> WordEncoder:
 
 def infersent(materials: Materials) -> Contestant:
     """Return InferSent: a BiLSTM on word vectors, trained on NLI."""
-    nli = materials.nli
-    loss = softmax(nli.label_names, (*CONCAT, "u*v"))
-    return trained_bilstm(materials, "InferSent - GloVe", "infersent", nli, loss, counted(len(nli), "NLI pair"))
+    loss = softmax(materials.nli.label_names, (*CONCAT, "u*v"))
+    return trained_bilstm(materials, "InferSent - GloVe", "infersent", materials.nli, loss, "NLI pair")
 
 
 def trained_bilstm(
-    materials: Materials, name: str, recipe_name: str, data: Columns, loss: Callable[[Any], Loss], trained_on: str
+    materials: Materials, name: str, recipe_name: str, data: Columns, loss: Callable[[Any], Loss], noun: str
 ) -> Contestant:
-    """Return a BiLSTM on word vectors, trained on some data."""
+    """Return a BiLSTM on word vectors, trained on data whose rows the note calls ``noun``."""
     path, size = materials.vectors, materials.limits.lstm
     recipe = Recipe(
         name=recipe_name,
@@ -135,14 +132,40 @@ def trained_bilstm(
         learning_rate=1e-3,
         batch_size=64,
     )
-    note = f"trained here on {trained_on}, {size} units in each direction, {path.name}"
-    row = Row(name, name, note, f"{recipe.start} {data.fingerprint}")
-    return Contestant(row, lambda: WordEncoder.from_pretrained(train(recipe, materials)))
+    note = f"trained here on {counted(len(data), noun)}, {size} units in each direction, {path.name}"
+    return by_recipe(materials, recipe, name, name, note)
+
+
+def by_recipe(materials: Materials, recipe: Recipe, name: str, paper: str, note: str) -> Contestant:
+    """Return the model that a recipe trains."""
+    row = Row(name, paper, note, f"{recipe.start} {recipe.data.fingerprint}")
+    return Contestant(row, partial(trained, recipe, materials))
 
 
 def _sbert_nli(materials: Materials) -> Contestant:
-    backbone = materials.backbone
+    backbone, recipe = materials.backbone, sbert_nli(materials)
     paper = f"{backbone.family}-NLI-{backbone.size}"
-    note = f"{backbone.trained_note}, {counted(len(materials.nli), 'NLI pair')}; the paper's is {paper}"
-    row = Row(f"{backbone.family}-NLI", paper, note, materials.after_nli)
-    return Contestant(row, lambda: BiEncoder.from_pretrained(sbert_nli(materials)))
+    note = f"{backbone.trained_note}, {counted(len(recipe.data), 'NLI pair')}; the paper's is {paper}"
+    return by_recipe(materials, recipe, f"{backbone.family}-NLI", paper, note)
+
+
+def short(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each model with the shortest ending of its path that tells it from the models before it.
+
+    A short name does not depend on the models that follow, so that finished cells are found again when a model is
+    added. A model that is named twice is returned once.
+
+    >>> short(["hub/model", "runs/cross/model", "runs/poly/", "runs/poly"])
+    [('hub/model', 'model'), ('runs/cross/model', 'cross/model'), ('runs/poly/', 'poly')]
+    """
+    found: dict[tuple[str, ...], tuple[str, str]] = {}
+    for name in names:
+        path = Path(name).expanduser()
+        own = path.resolve().parts[1:] if path.is_dir() else path.parts
+        if own in found:
+            continue
+        enough = (n for n in range(1, len(own)) if all(own[-n:] != other[-n:] for other in found))
+        ending = "/".join(own[-next(enough, len(own)) :])
+        taken = any(ending == other for _, other in found.values())
+        found[own] = name, f"{ending} (2)" if taken else ending
+    return list(found.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from sbert.disk.lock import locked
@@ -17,13 +18,8 @@ from sbert.paper.published import number
 from sbert.paper.tables import table1, table2, table3, table4, table5, table6, table7
 
 TABLES: dict[str, Callable[[Context], list[Job]]] = {
-    "table1": table1.jobs,
-    "table2": table2.jobs,
-    "table3": table3.jobs,
-    "table4": table4.jobs,
-    "table5": table5.jobs,
-    "table6": table6.jobs,
-    "table7": table7.jobs,
+    f"table{number}": table.jobs
+    for number, table in enumerate((table1, table2, table3, table4, table5, table6, table7), 1)
 }
 _AVERAGED = {"table1": tuple(table1.COLUMNS), "table5": tuple(table5.COLUMNS)}
 
@@ -40,8 +36,9 @@ def plan(table: str, settings: Settings) -> Plan:
     """Return the jobs of one table, or of all tables for "all"."""
     check_option("table", table, [*TABLES, "all"])
     context = Context(settings)
-    found = [job for name in (TABLES if table == "all" else [table]) for job in TABLES[name](context)]
-    return Plan(found, context.missing)
+    names = TABLES if table == "all" else [table]
+    found = context.made({name: partial(TABLES[name], context) for name in names})
+    return Plan([job for jobs in found for job in jobs], context.missing)
 
 
 class Outcome(NamedTuple):

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,9 @@ from sbert import losses
 from sbert.data import Columns
 from sbert.disk.digest import digest
 from sbert.disk.machine import versions
+from sbert.evaluate.suites.task import Model, capability_of
 from sbert.losses import Loss, SoftmaxClassifier
 from sbert.losses.pairs import Part
-from sbert.models.bi import BiEncoder
-from sbert.models.cross import CrossEncoder
 from sbert.models.inference import best_device
 from sbert.models.load import load
 from sbert.paper.backbone import SEED
@@ -32,8 +32,6 @@ from sbert.train.trainer import Trainer
 from sbert.types import Pooling
 
 CONCAT: tuple[Part, ...] = ("u", "v", "|u-v|")
-Graded = BiEncoder | CrossEncoder
-"""A model that can be trained on pairs with scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +76,11 @@ def train(recipe: Recipe, materials: Materials) -> Path:
     return folder
 
 
+def trained(recipe: Recipe, materials: Materials) -> Model:
+    """Return the trained model."""
+    return load(train(recipe, materials))
+
+
 def softmax(labels: Sequence[str], concat: Sequence[Part]) -> Callable[[Any], Loss]:
     """Return a function from a model to the paper's classification objective, with weights drawn from the seed."""
 
@@ -89,46 +92,41 @@ def softmax(labels: Sequence[str], concat: Sequence[Part]) -> Callable[[Any], Lo
     return objective
 
 
-def sbert_nli(materials: Materials, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Path:
-    """Return the folder of Sentence-BERT trained on NLI."""
-    recipe = Recipe(
+def sbert_nli(materials: Materials, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Recipe:
+    """Return the recipe of Sentence-BERT on NLI."""
+    return Recipe(
         name=f"sbert-nli-{pooling}-{'-'.join(concat)}",
-        new=lambda: materials.backbone.bi_encoder(pooling),
+        new=partial(materials.backbone.bi_encoder, pooling),
         start=materials.backbone.digest,
         data=materials.nli,
         loss=softmax(materials.nli.label_names, concat),
         learning_rate=materials.backbone.learning_rate,
     )
-    return train(recipe, materials)
 
 
-def cross_nli(materials: Materials) -> Path:
-    """Return the folder of a cross-encoder trained on NLI."""
-    recipe = Recipe(
+def cross_nli(materials: Materials) -> Recipe:
+    """Return the recipe of a cross-encoder on NLI."""
+    return Recipe(
         name="bert-nli",
-        new=lambda: materials.backbone.cross_encoder(materials.nli.label_names),
+        new=partial(materials.backbone.cross_encoder, materials.nli.label_names),
         start=materials.backbone.digest,
         data=materials.nli,
         loss=lambda _: losses.cross_entropy,
         learning_rate=materials.backbone.learning_rate,
     )
-    return train(recipe, materials)
 
 
-def train_graded(
-    materials: Materials, name: str, new: Callable[[], Graded], start: str, pairs: Columns, seed: int
-) -> Graded:
-    """Return a model trained on pairs with scores from 0 to 1, loaded from the disk."""
-    recipe = Recipe(
+def on_scores(
+    materials: Materials, name: str, new: Callable[[], Any], start: str, pairs: Columns, seed: int = SEED
+) -> Recipe:
+    """Return the recipe of a model on pairs with scores from 0 to 1."""
+    return Recipe(
         name=name,
         new=new,
         start=start,
         data=pairs,
-        loss=lambda model: losses.cosine_mse if isinstance(model, BiEncoder) else losses.mse,
+        loss=lambda model: losses.mse if capability_of(model) == "scorer" else losses.cosine_mse,
         learning_rate=materials.backbone.learning_rate,
         seed=seed,
         epochs=materials.limits.epochs,
     )
-    trained = load(train(recipe, materials) / "model")
-    assert isinstance(trained, BiEncoder | CrossEncoder)
-    return trained

@@ -20,13 +20,13 @@ from sbert.evaluate.suites.sts import ScoredPairs
 from sbert.evaluate.suites.task import Model, Task
 from sbert.models.tfidf import TfIdf
 from sbert.paper import measure, rows
-from sbert.paper.backbone import SEED
 from sbert.paper.context import Context
 from sbert.paper.ledger import Cell, Job
 from sbert.paper.rows import Contestant, Row
-from sbert.paper.training import Graded, train_graded
+from sbert.paper.training import on_scores, trained
 
 COLUMNS = ("Pearson", "Spearman")
+Folds = Callable[[], Iterator[arguments.Fold]]
 
 
 class Data(NamedTuple):
@@ -40,62 +40,56 @@ class Data(NamedTuple):
 
 def jobs(context: Context) -> list[Job]:
     """Return one job for each row."""
-    try:
-        data = _read(context)
-    except BadInput as error:
-        context.lacks("table3", error)
-        return []
+    data = _read(context)
     return [*_unsupervised(context, data), *_trained(context, data)]
 
 
-def _unsupervised(context: Context, data: Data) -> Iterator[Job]:
+def _unsupervised(context: Context, data: Data) -> list[Job]:
     texts = [*data.pairs.first, *data.pairs.second]
     makers: rows.Makers = {
         "tf-idf": lambda: Contestant(Row("tf-idf", "tf-idf", ""), lambda: TfIdf(texts)),
         "Avg. GloVe embeddings": partial(rows.glove, context.materials),
         "InferSent - GloVe": partial(rows.infersent, context.materials),
     }
-    for contestant in context.contestants(makers):
-        if context.fits(contestant.row, data.task, "table3"):
 
-            def scores(contestant: Contestant = contestant) -> list[Score]:
-                return data.task.scores(data.pairs, context.model(contestant))
+    def scores(contestant: Contestant) -> list[Score]:
+        return data.task.scores(data.pairs, context.model(contestant))
 
-            yield _job(context, contestant.row, "unsupervised", data, scores)
+    return [
+        _job(context, contestant.row, "unsupervised", data, partial(scores, contestant))
+        for contestant in context.contestants(makers)
+        if context.fits(contestant.row, data.task, "table3")
+    ]
 
 
-def _trained(context: Context, data: Data) -> Iterator[Job]:
+def _trained(context: Context, data: Data) -> list[Job]:
     count = context.materials.limits.argument_folds
-    sections: dict[str, tuple[str, Callable[[], Iterator[arguments.Fold]]]] = {
-        "10-fold cross-validation": (
-            f"{count}-fold cross-validation",
-            partial(arguments.folds, len(data.pairs), count),
-        ),
-        "cross-topic": ("cross-topic", partial(arguments.topic_folds, data.pairs.subsets)),
+    sections: dict[str, Folds] = {
+        "10-fold cross-validation": partial(arguments.folds, len(data.pairs), count),
+        "cross-topic": partial(arguments.topic_folds, data.pairs.subsets),
     }
-    for section, (shown, folds) in sections.items():
-        makers = {
-            f"{name}, {shown}": partial(_trained_row, context, name, shown) for name in ("BERT-AFS", "SBERT-AFS")
-        }
-        for row, new in context.made(makers):
-            yield _job(context, row, section, data, partial(_cross_validate, context, row, new, data, folds))
+    makers = {}
+    for section, folds in sections.items():
+        shown = section.replace("10", str(count))
+        for name in ("BERT-AFS", "SBERT-AFS"):
+            makers[f"{name}, {shown}"] = partial(_trained_job, context, data, name, section, shown, folds)
+    return context.made(makers)
 
 
-def _trained_row(context: Context, name: str, shown: str) -> tuple[Row, Callable[[], Graded]]:
-    backbone = context.materials.backbone
+def _trained_job(context: Context, data: Data, name: str, section: str, shown: str, folds: Folds) -> Job:
+    materials, backbone = context.materials, context.materials.backbone
     paper = f"{name}-{backbone.size}"
     note = f"{backbone.trained_note}, trained here; the paper's is {paper}"
     row = Row(f"{backbone.named(name)}, {shown}", paper, note, backbone.digest)
-    return row, backbone.cross_encoder if name == "BERT-AFS" else backbone.bi_encoder
+    new = backbone.cross_encoder if name == "BERT-AFS" else backbone.bi_encoder
 
-
-def _cross_validate(
-    context: Context, row: Row, new: Callable[[], Graded], data: Data, folds: Callable[[], Iterator[arguments.Fold]]
-) -> list[Score]:
     def train(fold: ScoredPairs) -> Model:
-        return train_graded(context.materials, row.paper.lower(), new, row.made_of, _to_columns(fold), SEED)
+        return trained(on_scores(materials, paper.lower(), new, backbone.digest, _to_columns(fold)), materials)
 
-    return arguments.cross_validate("arguments", data.pairs, folds(), train)
+    def scores() -> list[Score]:
+        return arguments.cross_validate("arguments", data.pairs, folds(), train)
+
+    return _job(context, row, section, data, scores)
 
 
 def _to_columns(pairs: ScoredPairs) -> Columns:

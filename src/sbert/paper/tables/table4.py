@@ -7,13 +7,12 @@ from functools import partial
 from sbert import losses
 from sbert.errors import counted
 from sbert.evaluate.suites import sections
-from sbert.models.bi import BiEncoder
 from sbert.paper import measure, rows
 from sbert.paper.context import Context
 from sbert.paper.ledger import Job
 from sbert.paper.materials import Materials
-from sbert.paper.rows import Contestant, Row
-from sbert.paper.training import Recipe, train
+from sbert.paper.rows import Contestant
+from sbert.paper.training import Recipe
 
 (TASK,) = sections.TASKS
 
@@ -30,14 +29,12 @@ def jobs(context: Context) -> list[Job]:
 
 
 def _dor(materials: Materials) -> Contestant:
-    triplets = materials.sections
-    trained_on = counted(len(triplets), "triplet")
-    return rows.trained_bilstm(materials, "Dor et al.", "dor", triplets, lambda _: losses.triplet, trained_on)
+    return rows.trained_bilstm(materials, "Dor et al.", "dor", materials.sections, lambda _: losses.triplet, "triplet")
 
 
 def _sbert(materials: Materials) -> Contestant:
     triplets, backbone = materials.sections, materials.backbone
-    name = f"{backbone.family}-WikiSec"
+    name, paper = f"{backbone.family}-WikiSec", f"{backbone.family}-WikiSec-{backbone.size}"
     recipe = Recipe(
         name=name.lower(),
         new=backbone.bi_encoder,
@@ -46,7 +43,5 @@ def _sbert(materials: Materials) -> Contestant:
         loss=lambda _: losses.triplet,
         learning_rate=backbone.learning_rate,
     )
-    paper = f"{name}-{backbone.size}"
     note = f"{backbone.trained_note}, trained on {counted(len(triplets), 'triplet')}; the paper's is {paper}"
-    row = Row(name, paper, note, f"{recipe.start} {triplets.fingerprint}")
-    return Contestant(row, lambda: BiEncoder.from_pretrained(train(recipe, materials)))
+    return rows.by_recipe(materials, recipe, name, paper, note)

@@ -17,7 +17,8 @@ import numpy as np
 import torch
 
 from sbert.disk.machine import cpu_name
-from sbert.errors import BadInput, counted
+from sbert.errors import counted
+from sbert.evaluate.score import Score
 from sbert.evaluate.suites import sts
 from sbert.models.bi import BiEncoder
 from sbert.models.inference import best_device
@@ -26,7 +27,7 @@ from sbert.paper import rows
 from sbert.paper.context import Context
 from sbert.paper.ledger import Cell, Job
 from sbert.paper.materials import Materials
-from sbert.paper.measure import Place, sampled_places
+from sbert.paper.measure import Place, cell, sampled_places
 from sbert.paper.rows import Row
 from sbert.types import Batch, Encoder
 
@@ -44,15 +45,12 @@ class Timed(NamedTuple):
 
 def jobs(context: Context) -> list[Job]:
     """Return one job for each cell."""
-    try:
-        _, paths = TASK.found(context.materials.folder)
-    except BadInput as error:
-        context.lacks("table7", error)
-        return []
-    devices = {"CPU": "cpu", "GPU": best_device()}
-    if devices["GPU"] == "cpu":
-        del devices["GPU"]
+    _, paths = TASK.found(context.materials.folder)
+    devices = {"CPU": "cpu"}
+    if best_device() == "cpu":
         context.lacks("table7, GPU", "there is no GPU here")
+    else:
+        devices["GPU"] = best_device()
     return [
         Job(
             f"{context.key('table7', timed.row, column, paths)}/{_machine(column)}",
@@ -77,42 +75,32 @@ def _rows(materials: Materials, device: str) -> dict[str, Callable[[], Timed]]:
         return Timed(rows.glove(materials).row, lambda: _encode(rows.average_vectors(path).to(device)))
 
     def infersent() -> Timed:
-        path, name = materials.vectors, "InferSent"
-        size = 2048  # its authors' network
-        row = Row(name, name, path.name, materials.vectors_digest)
+        path, size = materials.vectors, 2048  # its authors' network
+        row = Row("InferSent", "InferSent", path.name, materials.vectors_digest)
         return Timed(row, lambda: _encode(rows.bilstm(path, size).to(device)))
 
     def universal() -> Timed:
         return Timed(rows.universal().row, lambda: _encode(UniversalSentenceEncoder()))
 
+    def sbert(ending: str, note: str, encode: Callable[[BiEncoder], Encode], in_paper: bool = True) -> Timed:
+        backbone = materials.backbone
+        name = f"{backbone.family}-{backbone.size}{ending}"
+        row = Row(name, name if in_paper else "", f"{backbone.note}, {note}", backbone.digest)
+        return Timed(row, lambda: encode(backbone.bi_encoder().to(device)))
+
+    batches, padded = f"batches of {BATCH} in the order", "padded to the longest"
+    given, smart = (partial(_encode_padded, smart=smart) for smart in (False, True))
     makers: dict[str, Callable[[], Timed]] = {
         "Avg. GloVe embeddings": glove,
         "InferSent": infersent,
         "Universal Sentence Encoder": universal,
-        "SBERT": partial(_padded_row, materials, device, "", "given", smart=False),
-        "SBERT, smart batching": partial(_padded_row, materials, device, ", smart batching", "of length", smart=True),
-        "SBERT, no padding": partial(_unpadded_row, materials, device),
+        "SBERT": partial(sbert, "", f"{batches} given, {padded}", given),
+        "SBERT, smart batching": partial(sbert, ", smart batching", f"{batches} of length, {padded}", smart),
+        "SBERT, no padding": partial(sbert, ", no padding", "as this project runs it", _encode, in_paper=False),
     }
     if device != "cpu":
         del makers["Universal Sentence Encoder"]  # which runs in numpy
     return makers
-
-
-def _padded_row(materials: Materials, device: str, ending: str, order: str, smart: bool) -> Timed:
-    note = f"batches of {BATCH} in the order {order}, padded to the longest"
-    row = _backbone_row(materials, ending, note)
-    return Timed(row, lambda: _encode_padded(materials.backbone.bi_encoder().to(device), smart))
-
-
-def _unpadded_row(materials: Materials, device: str) -> Timed:
-    row = replace(_backbone_row(materials, ", no padding", "as this project runs it"), paper="")
-    return Timed(row, lambda: _encode(materials.backbone.bi_encoder().to(device)))
-
-
-def _backbone_row(materials: Materials, ending: str, note: str) -> Row:
-    backbone = materials.backbone
-    name = f"{backbone.family}-{backbone.size}{ending}"
-    return Row(name, name, f"{backbone.note}, {note}", backbone.digest)
 
 
 def _time(materials: Materials, timed: Timed, column: str) -> list[Cell]:
@@ -127,21 +115,10 @@ def _time(materials: Materials, timed: Timed, column: str) -> list[Cell]:
         start = time.perf_counter()
         encode(some)
         speeds.append(len(some) / (time.perf_counter() - start))
-    row = timed.row
-    return [
-        Cell(
-            table="table7",
-            row=row.name,
-            column=column,
-            value=sum(speeds) / ROUNDS,
-            low=min(speeds),
-            high=max(speeds),
-            items=len(some),
-            note=f"{row.note}; {_machine(column)}; mean, slowest and fastest of {ROUNDS} rounds",
-            paper=Place("table7", row, column).paper,
-            beside=row.paper,
-        )
-    ]
+    score = Score("sentences per second", sum(speeds) / ROUNDS, len(some))
+    rounds = f"mean, slowest and fastest of {ROUNDS} rounds"
+    found = cell(Place("table7", timed.row, column), score, _machine(column), rounds)
+    return [replace(found, low=min(speeds), high=max(speeds))]
 
 
 def _encode(model: Encoder) -> Encode:
