@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder, hub
 from sbert.errors import BadModel
+from sbert.hub.limits import LARGEST_CHARSMAP
 from sbert.models.load import load
 from sbert.nn.heads import Dense, Dropout
 from sbert.nn.words import WordEmbeddings
@@ -85,6 +86,11 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
         "bert",
         tokenizer_with(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
         "precompiled_charsmap",
+    ),
+    "huge charsmap": (
+        "bert",
+        tokenizer_with(normalizer={"type": "Precompiled", "precompiled_charsmap": "A" * (LARGEST_CHARSMAP + 4)}),
+        "a precompiled_charsmap of more than 4,194,304 characters",
     ),
     "charsmap without end": (
         "bert",
@@ -243,7 +249,7 @@ HEADS: dict[str, tuple[Change, str]] = {
     "name a list": (changed("3_Dropout/config.json", module_input_name=["x"]), r"module_input_name \['x'\], but"),
     "ranges": (
         lambda folder: save_file({"ranges": torch.zeros(2, 3)}, folder / "calibration.safetensors"),
-        r"no ranges of shape \(2, 8\)",
+        r"holds ranges of shape \(2, 3\), but \(2, 8\) is expected",
     ),
     "reference of numbers": (
         content("reference.json", b'{"texts": [1], "vectors": [[1]]}'),

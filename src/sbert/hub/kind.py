@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
 import torch
 
+from sbert.disk.files import write_json
 from sbert.errors import BadModel
-from sbert.hub.files import read_json, read_object, reads_folder
-from sbert.hub.schema import checked, class_name, text, texts
+from sbert.hub.files import read_json, reads_folder, refusal
+from sbert.hub.schema import CLASS_NAME, TEXT, TEXTS, checked, read_settings
 from sbert.types import ModelKind
 
 MODULES = "modules.json"
@@ -18,8 +20,8 @@ POLY_FOLDER = "poly"
 BI, CROSS, POLY, WORDS = "SentenceTransformer", "CrossEncoder", "PolyEncoder", "WordEncoder"
 _KINDS: dict[str, ModelKind] = {BI: "bi", CROSS: "cross", POLY: "poly"}
 _CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder", POLY: "PolyEncoder"}
-_SETTINGS = {"model_type": class_name(None)}
-_CONFIG = {"model_type": text(None), "architectures": texts(())}
+_SETTINGS = {"model_type": CLASS_NAME.otherwise(None)}
+_CONFIG = {"model_type": TEXT.otherwise(None), "architectures": TEXTS.otherwise(())}
 
 
 @reads_folder
@@ -35,31 +37,32 @@ def known_kind(folder: Path) -> ModelKind | None:
     Raises:
         BadModel: The folder holds a kind of model that sbert has no class for.
     """
-    kind = fullest_kind(folder)
+    kind = kind_of(folder)
     if kind is not None and kind not in _KINDS:
-        raise BadModel(f"{folder} holds a {kind}, but only {', '.join(_KINDS)} are expected; {way_to_load(kind)}")
+        raise wrong_kind(folder, kind, f"only {', '.join(_KINDS)} are")
     return None if kind is None else _KINDS[kind]
 
 
 def kind_of(folder: Path) -> str | None:
     """Return the kind under sentence-transformers' name for it, or None for a plain encoder."""
     check_no_adapter(folder)
-    path = folder / SETTINGS
-    stored: str | None = checked(read_object(path, optional=True), _SETTINGS, path)["model_type"]
+    stored: str | None = read_settings(folder / SETTINGS, _SETTINGS, optional=True)["model_type"]
+    kind: str | None
     if (folder / MODULES).is_file():
-        return stored or BI
-    path = folder / "config.json"
-    config = checked(read_object(path), _CONFIG, path)
-    if config["model_type"] == WORDS:
-        return WORDS
-    is_classifier = any(name.endswith("ForSequenceClassification") for name in config["architectures"][:1])
-    return CROSS if is_classifier else stored
+        kind = stored or BI
+    else:
+        config = read_settings(folder / "config.json", _CONFIG)
+        if config["model_type"] == WORDS:
+            return WORDS
+        is_classifier = any(name.endswith("ForSequenceClassification") for name in config["architectures"][:1])
+        kind = CROSS if is_classifier else stored
+    return POLY if kind == BI and (folder / POLY_FOLDER).is_dir() else kind  # other libraries see a bi-encoder
 
 
-def fullest_kind(folder: Path) -> str | None:
-    """Return the same as :func:`kind_of`, except for a poly-encoder, whose folder is also that of a bi-encoder."""
-    kind = kind_of(folder)
-    return POLY if kind == BI and (folder / POLY_FOLDER).is_dir() else kind
+def wrong_kind(folder: Path, kind: str, expected: str, besides: str = "") -> BadModel:
+    """Return the error for a folder with another kind of model, with what to do; ``expected`` ends with a verb."""
+    own = f"load it with {_CLASSES[kind]}.from_pretrained, or " if kind in _CLASSES else ""
+    return BadModel(f"{folder} holds a {kind}, but {expected} expected; {own}name another model{besides}")
 
 
 def check_no_adapter(folder: Path) -> None:
@@ -72,24 +75,29 @@ def listed_modules(path: Path) -> list[tuple[str, str]]:
     """Return type and place of each module in modules.json."""
     modules = read_json(path)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
-        raise BadModel(f"{path} must be a list of modules with type and path; save the model again")
-    fields = [checked(module, {"type": text(), "path": text()}, path) for module in modules]
+        raise refusal(path, "must be a list of modules with type and path")
+    fields = [checked(module, {"type": TEXT, "path": TEXT}, path) for module in modules]
     return [(module["type"], module["path"]) for module in fields]
 
 
-def way_to_load(kind: str) -> str:
-    """Return what to do with a model of this kind, as the end of a sentence."""
-    own = f"load it with {_CLASSES[kind]}.from_pretrained, or " if kind in _CLASSES else ""
-    return f"{own}name another model"
+def write_modules(folder: Path, kinds: Iterable[str] = ()) -> list[Path]:
+    """Write modules.json: the transformer in ``folder`` itself, then ``kinds``, whose new folders are returned."""
+    modules = {"": "Transformer"} | {f"{number}_{kind}": kind for number, kind in enumerate(kinds, 1)}
+    entries = [
+        {"idx": number, "name": str(number), "path": place, "type": f"sentence_transformers.models.{kind}"}
+        for number, (place, kind) in enumerate(modules.items())
+    ]
+    write_json(folder / MODULES, entries)
+    folders = [folder / place for place in modules if place]
+    for new in folders:
+        new.mkdir()
+    return folders
 
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that write a folder."""
-    return {"sbert": _version(), "transformers": metadata.version("transformers"), "pytorch": torch.__version__}
-
-
-def _version() -> str:
     try:
-        return metadata.version("sbert")
+        own = metadata.version("sbert")
     except metadata.PackageNotFoundError:
-        return "0"  # the source is used without being installed
+        own = "0"  # the source is used without being installed
+    return {"sbert": own, "transformers": metadata.version("transformers"), "pytorch": torch.__version__}

@@ -12,27 +12,27 @@ from safetensors.numpy import save_file
 from sbert.disk.files import real, write_json
 from sbert.errors import BadModel, listed, shown
 from sbert.hub import bundled
-from sbert.hub.card import card
-from sbert.hub.files import inside, read_object, reads_folder, whole_model
-from sbert.hub.kind import BI, MODULES, SETTINGS, kind_of, listed_modules, versions, way_to_load
+from sbert.hub.card import write_card
+from sbert.hub.files import inside, reads_folder, whole_model
+from sbert.hub.kind import BI, MODULES, POLY, SETTINGS, kind_of, listed_modules, versions, write_modules, wrong_kind
 from sbert.hub.modules import HEADS, read_head, read_pooling, write_head, write_pooling
 from sbert.hub.parts import Parts
 from sbert.hub.reference import read_reference, write_reference
-from sbert.hub.schema import checked, choice, table, text, whole
-from sbert.hub.tensors import Stored
+from sbert.hub.schema import TABLE, TEXT, choice, read_settings, whole
+from sbert.hub.tensors import read_tensor
+from sbert.hub.transformer import lacks_pooler, read_transformer, write_transformer
 from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
-from sbert.hub.weights import lacks_pooler, read_transformer, write_transformer
 from sbert.nn.heads import output_size
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
-from sbert.types import FloatArray, Pooling, Similarity
+from sbert.types import Pooling, Similarity
 
 _CALIBRATION = "calibration.safetensors"
 _REFERENCE = "reference.json"
 _SETTINGS = {
-    "prompts": table(default={}),
-    "default_prompt_name": text(None),
-    "similarity_fn_name": choice(get_args(Similarity), default="cosine"),
+    "prompts": TABLE.otherwise({}),
+    "default_prompt_name": TEXT.otherwise(None),
+    "similarity_fn_name": choice(get_args(Similarity)).otherwise("cosine"),
 }
 
 
@@ -52,41 +52,39 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
 @reads_folder
 def read_backbone(folder: Path) -> tuple[Tokenizer, Transformer]:
     """Return tokenizer and transformer alone, of a plain encoder or of any model."""
-    return _read_backbone(_read_modules(folder)[0][1])
+    place = _read_modules(folder)[0][1]
+    transformer = read_transformer(place)
+    return read_tokenizer(place, transformer), transformer
 
 
 def read_parts(folder: Path, legacy_weights: bool = False) -> Parts:
     """Return the same as :func:`read`, for functions that are protected themselves."""
     kind = kind_of(folder) or BI
-    if kind != BI:
-        raise BadModel(f"{folder} holds a {kind}, but a bi-encoder ({BI}) is expected; {way_to_load(kind)}")
-    settings = read_object(folder / SETTINGS, optional=True)
-    modules = _read_modules(folder)
-    tokenizer, transformer = _read_backbone(modules[0][1], legacy_weights)
+    if kind not in (BI, POLY):
+        raise wrong_kind(folder, kind, f"a bi-encoder ({BI}) is")
+    (_, place), *others = _read_modules(folder)
+    transformer = read_transformer(place, legacy_weights)
+    tokenizer = read_tokenizer(place, transformer)
     pooling: tuple[Pooling, ...] = ("mean",)
     include_prompt = True
-    if len(modules) > 1:
-        pooling, include_prompt = read_pooling(modules[1][1], transformer.facts.hidden_size)
+    if others:
+        pooling, include_prompt = read_pooling(others[0][1], transformer.facts.hidden_size)
     heads: list[torch.nn.Module] = []
     size = transformer.facts.hidden_size * len(pooling)
-    for kind, path in modules[2:]:
+    for kind, path in others[1:]:
         heads.append(read_head(kind, path, size, legacy_weights))
         size = output_size(heads[-1:], size)
+    calibration = folder / _CALIBRATION
     return Parts(
         tokenizer=tokenizer,
         transformer=transformer,
         pooling=pooling,
         include_prompt=include_prompt,
         heads=tuple(heads),
-        **_read_settings(settings, folder / SETTINGS, size),
-        ranges=_read_ranges(folder / _CALIBRATION, size),
+        **_read_settings(folder / SETTINGS, size),
+        ranges=read_tensor(calibration, "ranges", (2, size)).numpy() if calibration.is_file() else None,
         reference=read_reference(bundled.reference_path(folder) or folder / _REFERENCE),
     )
-
-
-def _read_backbone(folder: Path, legacy_weights: bool = False) -> tuple[Tokenizer, Transformer]:
-    transformer = read_transformer(folder, legacy_weights)
-    return read_tokenizer(folder, transformer), transformer
 
 
 def _read_modules(folder: Path) -> list[tuple[str, Path]]:
@@ -94,7 +92,12 @@ def _read_modules(folder: Path) -> list[tuple[str, Path]]:
     path = folder / MODULES
     if not path.is_file():
         return [("Transformer", folder)]
-    modules = [(_kind(name, path), inside(folder, place, path)) for name, place in listed_modules(path)]
+    modules = []
+    for name, place in listed_modules(path):
+        if not name.startswith("sentence_transformers."):
+            raise BadModel(f"{path} asks for the module {shown(name)}, whose code is not known here and never run")
+        kind = name.rpartition(".")[2]  # the package differs between releases of sentence-transformers
+        modules.append((kind, inside(folder, place, path)))
     kinds = [kind for kind, _ in modules]
     if kinds[:2] != ["Transformer", "Pooling"] or not set(kinds[2:]) <= set(HEADS):
         raise BadModel(
@@ -104,37 +107,18 @@ def _read_modules(folder: Path) -> list[tuple[str, Path]]:
     return modules
 
 
-def _kind(name: str, path: Path) -> str:
-    """Return the last part of a class path, whichever release of sentence-transformers wrote it."""
-    if not name.startswith("sentence_transformers."):
-        raise BadModel(f"{path} asks for the module {shown(name)}, whose code is not known here and never run")
-    return name.rpartition(".")[2]
-
-
-def _read_settings(settings: dict[str, Any], path: Path, dimensions: int) -> dict[str, Any]:
-    said = checked(settings, _SETTINGS | {"truncate_dim": whole(1, dimensions, default=None)}, path)
-    prompts = {name: prompt for name, prompt in said["prompts"].items() if prompt is not None}
-    default = said["default_prompt_name"]
+def _read_settings(path: Path, dimensions: int) -> dict[str, Any]:
+    """Return the settings of the whole model, under the names that :class:`Parts` has for them."""
+    schema = _SETTINGS | {"truncate_dim": whole(1, dimensions).otherwise(None)}
+    settings = read_settings(path, schema, optional=True)
+    settings["similarity"] = settings.pop("similarity_fn_name")
+    settings["prompts"] = {name: prompt for name, prompt in settings["prompts"].items() if prompt is not None}
+    default, prompts = settings["default_prompt_name"], settings["prompts"]
     if default is not None and default not in prompts:
         raise BadModel(
             f"{path} has default_prompt_name {shown(default)}, but its prompts are {listed(prompts) or 'none'}"
         )
-    return {
-        "prompts": prompts,
-        "default_prompt_name": default,
-        "similarity": said["similarity_fn_name"],
-        "truncate_dim": said["truncate_dim"],
-    }
-
-
-def _read_ranges(path: Path, dimensions: int) -> FloatArray | None:
-    if not path.is_file():
-        return None
-    stored = Stored(path)
-    if stored.shapes.get("ranges") != (2, dimensions):
-        raise BadModel(f"{path} is damaged: it has no ranges of shape {(2, dimensions)}; delete it, or save it again")
-    ranges: FloatArray = stored.read("ranges").float().numpy().copy()
-    return ranges
+    return settings
 
 
 def write(parts: Parts, folder: Path) -> None:
@@ -150,28 +134,10 @@ def write_into(draft: Path, parts: Parts, name: str) -> None:
     # Without this, other libraries create and report a random pooler.
     bare = {"model_args": {"add_pooling_layer": False}} if lacks_pooler(parts.transformer) else {}
     write_sentence_config(parts.tokenizer, draft, bare)
-    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
-    for index, head in enumerate([None, *parts.heads], 1):
-        kind = "Pooling" if head is None else type(head).__name__
-        place = draft / f"{index}_{kind}"
-        place.mkdir()
-        if head is None:
-            write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, place)
-        else:
-            write_head(head, place)
-        modules.append(
-            {"idx": index, "name": str(index), "path": place.name, "type": f"sentence_transformers.models.{kind}"}
-        )
-    write_json(draft / MODULES, modules)
-    write_json(draft / SETTINGS, _settings(parts))
-    if parts.ranges is not None:
-        save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
-    if parts.reference is not None:
-        write_reference(parts.reference, draft / _REFERENCE)
-    (draft / "README.md").write_text(card(parts, name), encoding="utf-8")
-
-
-def _settings(parts: Parts) -> dict[str, object]:
+    pooling, *places = write_modules(draft, ["Pooling", *(type(head).__name__ for head in parts.heads)])
+    write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, pooling)
+    for head, place in zip(parts.heads, places, strict=True):
+        write_head(head, place)
     settings: dict[str, object] = {
         "model_type": BI,
         "__version__": versions(),
@@ -179,4 +145,10 @@ def _settings(parts: Parts) -> dict[str, object]:
         "default_prompt_name": parts.default_prompt_name,
         "similarity_fn_name": parts.similarity,
     }
-    return settings if parts.truncate_dim is None else settings | {"truncate_dim": parts.truncate_dim}
+    shorter = {} if parts.truncate_dim is None else {"truncate_dim": parts.truncate_dim}
+    write_json(draft / SETTINGS, settings | shorter)
+    if parts.ranges is not None:
+        save_file({"ranges": np.ascontiguousarray(parts.ranges)}, draft / _CALIBRATION)
+    if parts.reference is not None:
+        write_reference(parts.reference, draft / _REFERENCE)
+    write_card(parts, draft, name)

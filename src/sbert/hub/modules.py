@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from safetensors.torch import save_file
 from torch import nn
 
 from sbert.disk.files import write_json
 from sbert.errors import BadModel, shown
 from sbert.hub.files import read_object
-from sbert.hub.schema import WIDEST, Schema, checked, flag, number, text, text_or_texts, whole
-from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path
+from sbert.hub.limits import WIDEST
+from sbert.hub.schema import FLAG, TEXT, TEXT_OR_TEXTS, Schema, checked, number, whole
+from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_tensors
 from sbert.nn.heads import ACTIVATIONS, Dense, Dropout, LayerNorm, Normalize, input_size
 from sbert.nn.pooling import POOLINGS
 from sbert.types import Pooling
+
+Key = TypeVar("Key")
 
 _FLAGS: dict[str, Pooling] = {  # in the order of POOLINGS, in which several are concatenated
     "pooling_mode_cls_token": "cls",
@@ -28,27 +31,27 @@ _FLAGS: dict[str, Pooling] = {  # in the order of POOLINGS, in which several are
 }
 _SHORT: dict[str, Pooling] = {{"mean_sqrt_len": "mean_sqrt_len_tokens"}.get(mode, mode): mode for mode in POOLINGS}
 _POOLING = {
-    "embedding_dimension": whole(1, WIDEST, default=None),
-    "word_embedding_dimension": whole(1, WIDEST, default=None),
-    "pooling_mode": text_or_texts(default=None),
-    "include_prompt": flag(default=True),
+    "embedding_dimension": whole(1, WIDEST).otherwise(None),
+    "word_embedding_dimension": whole(1, WIDEST).otherwise(None),
+    "pooling_mode": TEXT_OR_TEXTS.otherwise(None),
+    "include_prompt": FLAG.otherwise(True),
 }
 _FEATURE = "sentence_embedding"
-_NAMES = {"module_input_name": text(_FEATURE), "module_output_name": text(_FEATURE)}
-_ACTIVATIONS = {f"{cls.__module__}.{cls.__qualname__}": name for name, cls in ACTIVATIONS.items()}
-_ACTIVATIONS |= {f"torch.nn.{cls.__qualname__}": name for name, cls in ACTIVATIONS.items()}
+_NAMES = {"module_input_name": TEXT.otherwise(_FEATURE), "module_output_name": TEXT.otherwise(_FEATURE)}
 _HEADS: dict[str, Schema] = {
     "Dense": {
         "in_features": whole(1, WIDEST),
         "out_features": whole(1, WIDEST),
-        "bias": flag(default=True),
-        "use_residual": flag(default=False),
-        "activation_function": text("torch.nn.modules.activation.Tanh"),
+        "bias": FLAG.otherwise(True),
+        "use_residual": FLAG.otherwise(False),
+        "activation_function": TEXT.otherwise("torch.nn.modules.activation.Tanh"),
     },
     "LayerNorm": {"dimension": whole(1, WIDEST)},
-    "Dropout": {"dropout": number(0, 1, default=0.2)},
+    "Dropout": {"dropout": number(0, 1).otherwise(0.2)},
     "Normalize": {},
 }
+_SIMPLE: dict[str, type[nn.Module]] = {"LayerNorm": LayerNorm, "Dropout": Dropout, "Normalize": Normalize}
+"""Heads that are built from the values of their settings."""
 HEADS = tuple(_HEADS)
 
 
@@ -60,21 +63,20 @@ def read_pooling(folder: Path, hidden_size: int) -> tuple[tuple[Pooling, ...], b
     size = config["embedding_dimension"] or config["word_embedding_dimension"] or hidden_size
     if size != hidden_size:
         raise BadModel(f"{path} pools vectors of {size} dimensions, but the transformer gives {hidden_size}")
-    names = config["pooling_mode"]
-    return _flags(stored, path) if names is None else _short_form(names, path), config["include_prompt"]
+    named = config["pooling_mode"]
+    return _flagged(stored, path) if named is None else _named(named, path), config["include_prompt"]
 
 
-def _short_form(stored: str | list[str], path: Path) -> tuple[Pooling, ...]:
+def _named(stored: str | list[str], path: Path) -> tuple[Pooling, ...]:
     names = stored if isinstance(stored, list) else [stored]
-    if not names or any(name not in _SHORT for name in names):
-        raise BadModel(f"{path} asks for pooling {shown(stored)}, but only {', '.join(_SHORT)} are known")
-    if len(names) > len(_SHORT):
-        raise BadModel(f"{path} asks for {len(names):,} poolings, but at most {len(_SHORT)} are known")
+    if not 1 <= len(names) <= len(_SHORT) or not set(names) <= set(_SHORT):
+        known = f"{', '.join(_SHORT)} are known, at most {len(_SHORT)} at once"
+        raise BadModel(f"{path} asks for pooling {shown(stored)}, but only {known}")
     return tuple(_SHORT[name] for name in names)
 
 
-def _flags(config: dict[str, Any], path: Path) -> tuple[Pooling, ...]:
-    asked = checked(config, {key: flag(False) for key in config if key.startswith("pooling_mode_")}, path)
+def _flagged(config: dict[str, Any], path: Path) -> tuple[Pooling, ...]:
+    asked = checked(config, {key: FLAG.otherwise(False) for key in config if key.startswith("pooling_mode_")}, path)
     unknown = sorted(key for key, value in asked.items() if value and key not in _FLAGS)
     if unknown:
         raise BadModel(f"{path} asks for {shown(unknown[0])}, but only {', '.join(_FLAGS)} are known")
@@ -110,36 +112,42 @@ def read_head(kind: str, folder: Path, size: int, legacy_weights: bool) -> nn.Mo
 
 
 def _head(kind: str, config: dict[str, Any], path: Path) -> nn.Module:
-    if kind == "LayerNorm":
-        return LayerNorm(config["dimension"])
-    if kind == "Dropout":
-        return Dropout(config["dropout"])
-    if kind == "Normalize":
-        return Normalize()
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](*config.values())
     if config["use_residual"]:
         raise BadModel(f"{path} has use_residual, which is not supported; only plain Dense layers are")
-    activation = config["activation_function"]
-    if activation not in _ACTIVATIONS:
-        known = ", ".join(name.rpartition(".")[2] for name in _ACTIVATIONS if "modules" in name)
-        raise BadModel(f"{path} has activation_function {shown(activation)}, but only torch.nn's {known} are known")
-    return Dense(config["in_features"], config["out_features"], config["bias"], _ACTIVATIONS[activation])
+    activation = by_path(config["activation_function"], ACTIVATIONS, f"{path} has activation_function")
+    return Dense(config["in_features"], config["out_features"], config["bias"], activation)
+
+
+def by_path(stored: object, classes: Mapping[Key, type[nn.Module]], where: str) -> Key:
+    """Return the key of the class of torch.nn that a configuration names by its path; ``where`` begins the error."""
+    place, _, name = str(stored).rpartition(".")
+    known = {cls.__name__: key for key, cls in classes.items()}
+    if place.split(".")[:2] != ["torch", "nn"] or name not in known:
+        raise BadModel(f"{where} {shown(stored)}, but only torch.nn's {', '.join(known)} are known")
+    return known[name]
+
+
+def path_of(cls: type[nn.Module]) -> str:
+    """Return the path of a class as sentence-transformers writes it."""
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def write_head(head: nn.Module, folder: Path) -> None:
     """Write one head."""
     config: dict[str, object] = {}
     if isinstance(head, Dense):
-        cls = ACTIVATIONS[head.activation]
         config = {
             "in_features": head.linear.in_features,
             "out_features": head.linear.out_features,
             "bias": head.linear.bias is not None,
-            "activation_function": f"{cls.__module__}.{cls.__qualname__}",
+            "activation_function": path_of(ACTIVATIONS[head.activation]),
         }
     elif isinstance(head, LayerNorm):
         config = {"dimension": head.norm.normalized_shape[0]}
     elif isinstance(head, Dropout):
         config = {"dropout": head.p}
     write_json(folder / "config.json", config)
-    if weights := {name: tensor.contiguous() for name, tensor in head.state_dict().items()}:
-        save_file(weights, folder / SAFETENSORS, metadata={"format": "pt"})
+    if weights := head.state_dict():
+        write_tensors(weights, folder / SAFETENSORS)

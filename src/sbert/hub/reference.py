@@ -11,7 +11,7 @@ import numpy as np
 
 from sbert.errors import BadModel
 from sbert.hub.files import read_object, reading
-from sbert.hub.schema import checked, texts
+from sbert.hub.schema import TEXTS, checked
 from sbert.types import FloatArray
 
 REFERENCE_TEXTS: tuple[str, ...] = (
@@ -49,7 +49,7 @@ def read_reference(path: Path) -> Reference | None:
     if not path.is_file():
         return None
     stored = read_object(path)
-    said = tuple(checked(stored, {"texts": texts()}, path)["texts"])
+    said = tuple(checked(stored, {"texts": TEXTS}, path)["texts"])
     with reading(path):
         vectors = np.asarray(stored["vectors"], np.float32)
     if vectors.ndim != 2 or len(vectors) != len(said):

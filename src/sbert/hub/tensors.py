@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from sbert.errors import BadModel, listed, shown
-from sbert.hub.files import inside, read_object, reading
+from sbert.hub.files import inside, read_object, reading, refusal
 
-SAFETENSORS = "model.safetensors"
+SAFETENSORS, _PICKLE = "model.safetensors", "pytorch_model.bin"
 _INDEX = ".index.json"
 
 
@@ -23,18 +24,16 @@ def weights_path(folder: Path, legacy_weights: bool = False) -> Path:
 
     The path may be an index, which lists the files that hold the tensors.
     """
-    for name in (SAFETENSORS, SAFETENSORS + _INDEX):
-        if (folder / name).is_file():
-            return folder / name
-    for name in ("pytorch_model.bin", "pytorch_model.bin" + _INDEX):
-        if (folder / name).is_file() and legacy_weights:
-            return folder / name
-        if (folder / name).is_file():
+    for name in (SAFETENSORS, SAFETENSORS + _INDEX, _PICKLE, _PICKLE + _INDEX):
+        if not (folder / name).is_file():
+            continue
+        if name.startswith(_PICKLE) and not legacy_weights:
             raise BadModel(
                 f"{folder} has its weights only as {name}, a pickle, which can hide code; "
                 "pass legacy_weights=True to read it with torch's weights_only loader, then save the model again"
             )
-    raise BadModel(f"{folder / SAFETENSORS} is missing; download or save the model again")
+        return folder / name
+    raise refusal(folder / SAFETENSORS, "is missing")
 
 
 class Stored:
@@ -53,26 +52,14 @@ class Stored:
         self._read: dict[str, Callable[[], Tensor]] = {}
         with reading(path):
             for file in _files(path):
-                add = self._add_pickle if file.suffix == ".bin" else self._add_safetensors
-                add(file, rename)
+                for name, shape, read in _tensors(file):
+                    self.shapes[rename(name)] = tuple(shape)
+                    self._read[rename(name)] = read
 
     def read(self, name: str) -> Tensor:
         """Return one tensor."""
-        if name not in self._read:
-            raise BadModel(f"{self.path} lacks the tensor {name!r}; download or save the model again")
         with reading(self.path):
             return self._read[name]()
-
-    def _add_safetensors(self, path: Path, rename: Callable[[str], str]) -> None:
-        file: Any = safe_open(path, "pt")  # stays open as long as its tensors may be read
-        for name in file.keys():  # noqa: SIM118
-            self.shapes[rename(name)] = tuple(file.get_slice(name).get_shape())
-            self._read[rename(name)] = partial(file.get_tensor, name)
-
-    def _add_pickle(self, path: Path, rename: Callable[[str], str]) -> None:
-        for name, tensor in torch.load(path, "cpu", weights_only=True).items():
-            self.shapes[rename(name)] = tuple(tensor.shape)
-            self._read[rename(name)] = partial(torch.Tensor.detach, tensor)
 
 
 def _files(path: Path) -> list[Path]:
@@ -87,6 +74,17 @@ def _files(path: Path) -> list[Path]:
     if missing := [file for file in files if not file.is_file()]:
         raise BadModel(f"{missing[0]} is missing, which {path.name} lists; download the model again")
     return files
+
+
+def _tensors(path: Path) -> Iterator[tuple[str, Collection[int], Callable[[], Tensor]]]:
+    """Yield the name and the shape of each tensor in a file, and a function that reads it."""
+    if path.suffix == ".bin":
+        for name, tensor in torch.load(path, "cpu", weights_only=True).items():
+            yield name, tensor.shape, tensor.detach
+        return
+    file: Any = safe_open(path, "pt")  # stays open as long as its tensors may be read
+    for name in file.keys():  # noqa: SIM118
+        yield name, file.get_slice(name).get_shape(), partial(file.get_tensor, name)
 
 
 def fill(
@@ -107,27 +105,38 @@ def fill(
         besides: Stored tensors that belong to something else. Any other tensor that the module lacks is refused.
     """
     wanted = {ours: their_names(ours) for ours in module.state_dict()}
-    missing = [name for names in wanted.values() for name in names if name not in stored.shapes]
-    if missing:
+    used = [name for names in wanted.values() for name in names]
+    if missing := [name for name in used if name not in stored.shapes]:
         raise lacks(stored.path, missing)
-    used = {name for names in wanted.values() for name in names}
-    if extra := sorted(stored.shapes.keys() - used - set(besides)):
-        raise BadModel(
-            f"{stored.path} is damaged or does not fit its config.json (it has {listed(extra, most=3)} besides); "
-            "download or save the model again"
-        )
+    if extra := sorted(stored.shapes.keys() - {*used, *besides}):
+        raise misfit(stored.path, f"it has {listed(extra, most=3)} besides")
     for ours, tensor in module.state_dict().items():
         expected = (len(tensor) // len(wanted[ours]), *tensor.shape[1:])
         for name in wanted[ours]:
-            if stored.shapes[name] != expected:
-                raise BadModel(
-                    f"{stored.path} is damaged or does not fit its config.json ({shown(name)} has the shape "
-                    f"{shown(stored.shapes[name])}, but {expected} is expected); download or save the model again"
-                )
+            if (shape := stored.shapes[name]) != expected:
+                raise misfit(stored.path, f"{shown(name)} has the shape {shown(shape)}, but {expected} is expected")
     weights = {ours: torch.cat([stored.read(name) for name in names]).float() for ours, names in wanted.items()}
     module.load_state_dict(weights, assign=True)
 
 
+def read_tensor(path: Path, name: str, shape: tuple[int, ...]) -> Tensor:
+    """Return the tensor called ``name``, which must have this shape, in float32 and copied like those of a module."""
+    stored = Stored(path)
+    if (found := stored.shapes.get(name)) != shape:
+        raise refusal(path, f"is damaged: it holds {name} of shape {shown(found)}, but {shape} is expected")
+    return stored.read(name).float().clone()
+
+
+def write_tensors(tensors: dict[str, Tensor], path: Path) -> None:
+    """Write a safetensors file that transformers reads, too."""
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path, metadata={"format": "pt"})
+
+
 def lacks(path: Path, names: list[str]) -> BadModel:
     """Return the error for tensors that are missing."""
-    return BadModel(f"{path} lacks {len(names)} tensors ({listed(names, most=3)}); download or save the model again")
+    return refusal(path, f"lacks {len(names)} tensors ({listed(names, most=3)})")
+
+
+def misfit(path: Path, why: str) -> BadModel:
+    """Return the error for weights that are not those of the model that config.json describes."""
+    return refusal(path, f"is damaged or does not fit its config.json ({why})")

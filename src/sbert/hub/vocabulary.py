@@ -13,8 +13,9 @@ import tokenizers
 
 from sbert.disk.files import write_json
 from sbert.errors import BadInput, BadModel, shown
-from sbert.hub.files import read_object, reading
-from sbert.hub.schema import checked, flag, number, text, texts, whole
+from sbert.hub.files import check_file, reading, refusal
+from sbert.hub.limits import LARGEST_CHARSMAP, LARGEST_FILE, LARGEST_VOCABULARY, MOST_GROWTH
+from sbert.hub.schema import FLAG, TEXT, TEXTS, number, read_settings, whole
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -24,11 +25,11 @@ _SENTENCE_CONFIGS = [
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 ]
 _SENTENCE_CONFIG = {
-    "max_seq_length": whole(1, math.inf, default=None),
-    "do_lower_case": flag(default=False),
-    "transformer_task": text(None),
+    "max_seq_length": whole(1, math.inf).otherwise(None),
+    "do_lower_case": FLAG.otherwise(False),
+    "transformer_task": TEXT.otherwise(None),
 }
-_TOKENIZER_CONFIG = {"model_max_length": number(default=None), "model_input_names": texts(default=None)}
+_TOKENIZER_CONFIG = {"model_max_length": number().otherwise(None), "model_input_names": TEXTS.otherwise(None)}
 _ROLES = {
     "pad_token": ("[PAD]", "<pad>"),
     "unk_token": ("[UNK]", "<unk>"),
@@ -38,19 +39,14 @@ _ROLES = {
 }
 _PROBES = ("", "A quick probe, 한국어 문장 ꙮ𓀀 42!")
 """Texts that a tokenizer must survive: nothing, two scripts, and characters that few vocabularies have."""
-_LARGEST_FILE = 1 << 30
-"""Bytes of the largest tokenizer.json that is read."""
 _SIGNS = (b"Replace", b"recompiled", b"\\u00")
 """Signs that a normalizer needs a look: its dangerous parts, and escapes that could hide their names."""
-_MOST_GROWTH = 1_000
-"""Characters that normalization may make of one."""
 
 
 def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
     """Return the tokenizer in ``folder``, which truncates at the folder's own length, at most at the last position."""
     stored = _sentence_config(folder, task)
-    path = folder / "tokenizer_config.json"
-    published = checked(read_object(path, optional=True), _TOKENIZER_CONFIG, path)
+    published = read_settings(folder / "tokenizer_config.json", _TOKENIZER_CONFIG, optional=True)
     said = (stored["max_seq_length"], published["model_max_length"])
     length = min(next((length for length in said if length is not None), math.inf), transformer.facts.max_length)
     inputs = published["model_input_names"]
@@ -85,7 +81,7 @@ def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
     """Return what sentence-transformers notes about the transformer in ``folder``, which must be for this task."""
     found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
     path = next(found, folder / _SENTENCE_CONFIGS[0])
-    config = checked(read_object(path, optional=True), _SENTENCE_CONFIG, path)
+    config = read_settings(path, _SENTENCE_CONFIG, optional=True)
     if (stored := config["transformer_task"] or task) != task:
         raise BadModel(f"{path} has transformer_task {shown(stored)}, but only {task!r} fits this kind of model")
     return config
@@ -105,12 +101,23 @@ def _read_backend(folder: Path) -> tokenizers.Tokenizer:
 
 
 def _read_file(path: Path) -> tokenizers.Tokenizer:
-    if path.stat().st_size > _LARGEST_FILE:
-        raise BadModel(f"{path} has more than {_LARGEST_FILE:,} bytes; download or save the model again")
+    check_file(path, LARGEST_VOCABULARY)
     content = path.read_bytes()
     if any(sign in content for sign in _SIGNS):
         _check_normalizer(json.loads(content).get("normalizer"), path)
     return tokenizers.Tokenizer.from_buffer(content)
+
+
+def _convert(folder: Path) -> tokenizers.Tokenizer:
+    """Return the tokenizer of older files, which only transformers knows; importing it takes seconds."""
+    from sbert.hub.foreign import read_old_tokenizer
+
+    for path in (path for kind in ("*.model", "vocab.*", "merges.txt") for path in folder.glob(kind)):
+        check_file(path, LARGEST_FILE)
+    backend: tokenizers.Tokenizer = read_old_tokenizer(folder)
+    if backend.normalizer is not None:
+        _check_normalizer(json.loads(backend.normalizer.__getstate__()), folder)
+    return backend
 
 
 def _check_normalizer(normalizer: Any, path: Path) -> None:
@@ -124,33 +131,23 @@ def _check_normalizer(normalizer: Any, path: Path) -> None:
         waiting += part.get("normalizers") or []
         if "pattern" in part:
             if "" in part["pattern"].values():
-                raise BadModel(f"{path} replaces an empty pattern, which has no end; download or save the model again")
+                raise refusal(path, "replaces an empty pattern, which has no end")
             growth *= max(1, len(part["content"]))
         if "precompiled_charsmap" in part:
-            growth *= _longest_replacement(base64.b64decode(part["precompiled_charsmap"]), path)
-    if growth > _MOST_GROWTH:
-        raise BadModel(
-            f"{path} makes up to {growth:,} characters of one, but at most {_MOST_GROWTH:,} are allowed; "
-            "download or save the model again"
-        )
+            growth *= _longest_replacement(part["precompiled_charsmap"], path)
+    if growth > MOST_GROWTH:
+        raise refusal(path, f"makes up to {growth:,} characters of one, but at most {MOST_GROWTH:,} are allowed")
 
 
-def _longest_replacement(table: bytes, path: Path) -> int:
+def _longest_replacement(charsmap: str, path: Path) -> int:
     """Return the length of the longest text in a precompiled_charsmap: the size of a trie, the trie, and texts."""
-    size = int.from_bytes(table[:4], "little")
-    if size > len(table) - 4:
-        raise BadModel(f"{path} has a precompiled_charsmap that is cut short; download or save the model again")
-    return max(1, *map(len, table[4 + size :].split(b"\0")))
-
-
-def _convert(folder: Path) -> tokenizers.Tokenizer:
-    """Return the tokenizer of older files, which only transformers knows; importing it takes seconds."""
-    from sbert.hub.foreign import read_old_tokenizer
-
-    backend: tokenizers.Tokenizer = read_old_tokenizer(folder)
-    if backend.normalizer is not None:
-        _check_normalizer(json.loads(backend.normalizer.__getstate__()), folder)
-    return backend
+    if len(charsmap) > LARGEST_CHARSMAP:
+        raise refusal(path, f"has a precompiled_charsmap of more than {LARGEST_CHARSMAP:,} characters")
+    table = base64.b64decode(charsmap)
+    end = 4 + int.from_bytes(table[:4], "little")
+    if end > len(table):
+        raise refusal(path, "has a precompiled_charsmap that is cut short")
+    return max(1, *map(len, table[end:].split(b"\0")))
 
 
 def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path) -> None:

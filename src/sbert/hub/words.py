@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 import zlib
 from array import array
 from collections.abc import Collection, Iterator
@@ -17,10 +18,11 @@ from torch import Tensor
 
 from sbert.disk.files import write_json
 from sbert.errors import BadInput, BadModel, check_count, shown
-from sbert.hub.files import read_object, reading, reads_folder, whole_model
-from sbert.hub.kind import WORDS, fullest_kind, versions, way_to_load
+from sbert.hub.files import check_file, reading, reads_folder, refusal, whole_model
+from sbert.hub.kind import WORDS, kind_of, versions, wrong_kind
+from sbert.hub.limits import LARGEST_VOCABULARY, LONGEST_LINE, WIDEST
 from sbert.hub.parts import WordParts
-from sbert.hub.schema import WIDEST, checked, flag, texts, whole
+from sbert.hub.schema import FLAG, TEXTS, read_settings, whole
 from sbert.hub.tensors import Stored, fill
 from sbert.nn.pooling import POOLINGS
 from sbert.nn.words import BiLSTM, WordEmbeddings
@@ -30,17 +32,14 @@ from sbert.types import FloatArray
 _VOCABULARY, _VECTORS = "vocab.txt.gz", "vectors_f16.npy"
 _WORDS, _WEIGHTS, _CONFIG = "words.txt", "model.safetensors", "config.json"
 _SCHEMA = {
-    "pooling": texts(),
-    "lstm_size": whole(1, WIDEST, default=None),
+    "pooling": TEXTS,
+    "lstm_size": whole(1, WIDEST).otherwise(None),
     "max_seq_length": whole(1),
-    "lower_case": flag(),
-    "trainable": flag(),
+    "lower_case": FLAG,
+    "trainable": FLAG,
 }
-_LARGEST_VOCABULARY = 1 << 30
-"""Bytes of the largest list of words that is read."""
-_LONGEST_LINE = 1 << 24
-"""Bytes of the longest line in a file of word vectors."""
-_NOT_GZIP = (EOFError, gzip.BadGzipFile, zlib.error)  # the file is cut short, is something else, or is damaged
+_COUNTS = re.compile(r"\d+ \d+")
+"""The first line of some files: the number of words and of dimensions."""
 
 
 def read_vectors(
@@ -57,19 +56,31 @@ def read_vectors(
     place = Path(path).expanduser()
     if max_words is not None:
         check_count("max_words", max_words)
-    if place.is_dir():
-        return _read_folder(place, max_words, without)
-    if not place.is_file():
+    is_folder = place.is_dir()
+    if not is_folder and not place.is_file():
         raise BadInput(f"there is no file or folder of word vectors at {place}; download GloVe's and name it here")
-    return _read_text(place, max_words, without)
+    packed = place / _VOCABULARY if is_folder else place
+    try:
+        return (_read_folder if is_folder else _read_text)(place, max_words, without)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:  # it is cut short, something else, or damaged
+        raise BadInput(f"{packed} is not a complete gzip file ({error}); download it again") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{packed} is not UTF-8; convert the file") from None
 
 
 def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
     for name in (_VOCABULARY, _VECTORS):
         if not (folder / name).is_file():
             raise BadInput(f"{folder / name} is missing; a folder of word vectors has {_VOCABULARY} and {_VECTORS}")
-    vectors = _read_table(folder / _VECTORS)
-    words = _read_vocabulary(folder / _VOCABULARY)
+    try:
+        vectors: FloatArray = np.load(folder / _VECTORS, mmap_mode="r")
+    except (OSError, EOFError, ValueError):  # numpy's message advises to load pickles, which can hide code
+        raise BadInput(f"{folder / _VECTORS} is not a complete numpy file of numbers; download it again") from None
+    with gzip.open(folder / _VOCABULARY) as file:
+        content = file.read(LARGEST_VOCABULARY + 1)
+    if len(content) > LARGEST_VOCABULARY:
+        raise BadInput(f"{folder / _VOCABULARY} holds more than {LARGEST_VOCABULARY:,} bytes; download it again")
+    words = content.decode().rstrip("\n").split("\n")
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise BadInput(
             f"{folder} has {len(words)} words and vectors of shape {vectors.shape}, but needs one vector a word"
@@ -78,27 +89,6 @@ def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) 
     table = torch.zeros(len(kept) + 1, vectors.shape[1], dtype=torch.float16)
     table.numpy()[1:] = vectors[kept]
     return [words[row] for row in kept], table
-
-
-def _read_table(path: Path) -> FloatArray:
-    try:
-        vectors: FloatArray = np.load(path, mmap_mode="r")
-    except (OSError, EOFError, ValueError):  # numpy's message advises to load pickles, which can hide code
-        raise BadInput(f"{path} is not a complete numpy file of numbers; download it again") from None
-    return vectors
-
-
-def _read_vocabulary(path: Path) -> list[str]:
-    try:
-        with gzip.open(path) as file:
-            content = file.read(_LARGEST_VOCABULARY + 1)
-        if len(content) > _LARGEST_VOCABULARY:
-            raise BadInput(f"{path} holds more than {_LARGEST_VOCABULARY:,} bytes of words; download it again")
-        return content.decode().rstrip("\n").split("\n")
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8; convert the file") from None
-    except _NOT_GZIP as error:
-        raise BadInput(f"{path} is not a complete gzip file ({error}); download it again") from None
 
 
 def _read_text(path: Path, max_words: int | None, without: Collection[str]) -> tuple[list[str], Tensor]:
@@ -125,32 +115,24 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each line that holds a word, and its place for errors. Skips a first line of two counts."""
     open_ = gzip.open if path.suffix == ".gz" else open
     with open_(path, "rb") as file:
-        try:
-            for number, raw in enumerate(iter(partial(file.readline, _LONGEST_LINE), b""), 1):
-                where = f"{path}, line {number}"
-                if len(raw) == _LONGEST_LINE:
-                    raise BadInput(f"{where}, has {_LONGEST_LINE:,} bytes or more, which no word vector has")
-                try:
-                    line = raw.decode().strip(" \r\n")
-                except UnicodeDecodeError:
-                    raise BadInput(f"{where}, is not UTF-8; convert the file, or remove the line") from None
-                if line and not (number == 1 and _is_header(line)):
-                    yield where, line
-        except _NOT_GZIP as error:
-            raise BadInput(f"{path} is not a complete gzip file ({error}); download it again") from None
-
-
-def _is_header(line: str) -> bool:
-    counts = line.split(" ")
-    return len(counts) == 2 and all(count.isdecimal() for count in counts)
+        for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
+            where = f"{path}, line {number}"
+            if len(raw) == LONGEST_LINE:
+                raise BadInput(f"{where}, has {LONGEST_LINE:,} bytes or more, which no word vector has")
+            try:
+                line = raw.decode().strip(" \r\n")
+            except UnicodeDecodeError:
+                raise BadInput(f"{where}, is not UTF-8; convert the file, or remove the line") from None
+            if line and not (number == 1 and _COUNTS.fullmatch(line)):
+                yield where, line
 
 
 def _numbers(values: list[str], size: int, where: str) -> list[float]:
     try:
         numbers = [float(value) for value in values]
-    except ValueError:
-        wrong = next(value for value in values if not _is_number(value))
-        raise BadInput(f"{where}, has {wrong!r} where a number is expected; repair or remove the line") from None
+    except ValueError as error:
+        wrong = str(error).partition(": ")[2]  # after "could not convert string to float"
+        raise BadInput(f"{where}, has {wrong} where a number is expected; repair or remove the line") from None
     if len(numbers) != size or not size:
         raise BadInput(
             f"{where}, has {len(numbers)} numbers, but {size or 'some'} are expected; the file may be cut short"
@@ -160,33 +142,24 @@ def _numbers(values: list[str], size: int, where: str) -> list[float]:
     return numbers
 
 
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
 @reads_folder
 def read_words(folder: Path) -> WordParts:
     """Return the parts of the word-level encoder in ``folder``."""
-    kind = fullest_kind(folder) or "plain encoder"
+    kind = kind_of(folder) or "plain encoder"
     if kind != WORDS:
-        raise BadModel(f"{folder} holds a {kind}, but a {WORDS} is expected; {way_to_load(kind)}")
+        raise wrong_kind(folder, kind, f"a {WORDS} is")
     path = folder / _CONFIG
-    config = checked(read_object(path), _SCHEMA, path)
+    config = read_settings(path, _SCHEMA)
     pooling = tuple(config["pooling"])
     if not set(pooling) <= set(POOLINGS) or not 1 <= len(pooling) <= len(POOLINGS):
         raise BadModel(f"{path} has pooling {shown(pooling)}, but one or more of {', '.join(POOLINGS)} are expected")
-    words = _read_words(folder / _WORDS)
+    check_file(folder / _WORDS, LARGEST_VOCABULARY)
+    with reading(folder / _WORDS):
+        words = (folder / _WORDS).read_text(encoding="utf-8").split("\n")[:-1]
     stored = Stored(folder / _WEIGHTS)
     shape = stored.shapes.get("words", ())
     if len(shape) != 2 or shape[0] != len(words) + 1 or not shape[1]:
-        raise BadModel(
-            f"{stored.path} is damaged: it has word vectors of shape {shown(shape)} for {len(words)} words; "
-            "save the model again"
-        )
+        raise refusal(stored.path, f"is damaged: it has word vectors of shape {shown(shape)} for {len(words)} words")
     lstm = None
     if config["lstm_size"] is not None:
         with torch.device("meta"):  # no memory before the sizes have been compared with the stored tensors
@@ -198,15 +171,6 @@ def read_words(folder: Path) -> WordParts:
         lstm,
         pooling,
     )
-
-
-def _read_words(path: Path) -> list[str]:
-    if not path.is_file():
-        raise BadModel(f"{path} is missing; the folder is no complete model, save it again")
-    if (size := path.stat().st_size) > _LARGEST_VOCABULARY:
-        raise BadModel(f"{path} has {size:,} bytes, but at most {_LARGEST_VOCABULARY:,} are read; save it again")
-    with reading(path):
-        return path.read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def write_words(parts: WordParts, folder: Path) -> None:
