@@ -29,7 +29,7 @@ def test_all_limits_are_multiplied(monkeypatch):
 
 @pytest.mark.parametrize("factor", ["", "0", "-1", "1.5", "많이", "9" * 5_000])
 def test_another_factor_is_refused(monkeypatch, factor):
-    with pytest.raises(BadInput, match="the environment variable SBERT_LIMIT_FACTOR is '.*', but must be a number"):
+    with pytest.raises(BadInput, match=r"the environment variable SBERT_LIMIT_FACTOR is '.*', but must be a number"):
         with_factor(monkeypatch, factor)
 
 
