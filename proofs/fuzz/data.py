@@ -1,7 +1,7 @@
 """Reads thousands of damaged and hostile data files: each ends with rows or with one sentence.
 
 A file is read by every reader, written again in another format and read once more, in a child process that may take
-20 seconds and 1 GB. The same seed gives the same files:
+20 seconds of processor time and 1 GB. The same seed gives the same files:
 
     python proofs/fuzz/data.py --count 3000 --seed 0
 """

@@ -1,7 +1,7 @@
 """Loads thousands of damaged and hostile model folders: each ends with a model or with one sentence.
 
-Each mutation of a valid tiny folder is loaded and used in a child process that may take 20 seconds and 3 GB more than
-an idle one, and that reaches no network. The same seed gives the same folders:
+Each mutation of a valid tiny folder is loaded and used in a child process that may take 20 seconds of processor time
+and 3 GB more than an idle one, and that reaches no network. The same seed gives the same folders:
 
     python proofs/fuzz/models.py --count 3000 --seed 0
 """

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SECONDS = 20
+"""Processor time that a trial may take."""
 LONGEST_MESSAGE = 700
 
 
@@ -93,7 +94,7 @@ def _drive(fuzzer: Fuzzer, sound: Path, seed: int, take: Callable[[], int | None
         ours.send(number)
         outcome, detail = "hang", f"no answer in {SECONDS} s"
         try:
-            if ours.poll(SECONDS):
+            if _answers(ours, child.pid):
                 outcome, detail = ours.recv()
         except (EOFError, ConnectionError):
             outcome, detail = "crash", "the process died"
@@ -106,6 +107,21 @@ def _drive(fuzzer: Fuzzer, sound: Path, seed: int, take: Callable[[], int | None
         ours.send(None)
         child.join()
     return results
+
+
+def _answers(connection: Any, process: int) -> bool:
+    """Wait until a child process answers or has used its time, or, if it uses none, for ten times as long."""
+    started, deadline = _seconds_used(process), time.monotonic() + 10 * SECONDS
+    while not connection.poll(1):
+        if _seconds_used(process) - started > SECONDS or time.monotonic() > deadline:
+            return False
+    return True
+
+
+def _seconds_used(process: int) -> float:
+    """Return the processor time of a process. Unlike the clock, it does not depend on what else the machine does."""
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _serve(connection: Any, fuzzer: Fuzzer, sound: Path, seed: int) -> None:

@@ -18,26 +18,22 @@ _CHUNK = 65536
 """Number of texts that are hashed at once."""
 
 
-class Dataset(Protocol):
+class _Dataset(Protocol):
     """The part of a Hugging Face ``datasets.Dataset`` that is used here."""
 
     @property
-    def column_names(self) -> list[str]:
-        """The names of the columns, in order."""
+    def column_names(self) -> list[str]: ...
 
-    def __getitem__(self, name: str, /) -> Iterable[Any]:
-        """Return one column."""
+    def __getitem__(self, name: str, /) -> Iterable[Any]: ...
 
 
-class DataFrame(Protocol):
+class _DataFrame(Protocol):
     """The part of a data frame, such as that of pandas or polars, that is used here."""
 
     @property
-    def columns(self) -> Iterable[Any]:
-        """The names of the columns, in order."""
+    def columns(self) -> Iterable[Any]: ...
 
-    def __getitem__(self, name: str, /) -> Iterable[Any]:
-        """Return one column."""
+    def __getitem__(self, name: str, /) -> Iterable[Any]: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +88,7 @@ class Columns:
     @classmethod
     def of(
         cls,
-        columns: Mapping[str, Sequence[str]] | Dataset | DataFrame,
+        columns: Mapping[str, Sequence[str]] | _Dataset | _DataFrame,
         labels: Iterable[Any] | None = None,
         *,
         label_kind: LabelKind | None = None,
@@ -118,7 +114,11 @@ class Columns:
         if label_names and label_kind is None:
             label_kind = "class"
         for column, texts in found.items():
-            _check_texts(texts, f"{name}, column {shown(column)}")
+            for row, text in enumerate(texts):
+                if not isinstance(text, str):
+                    where = f"{name}, column {shown(column)}, row {row}"
+                    kind = type(text).__name__
+                    raise BadInput(f"{where}: {kind}, but must be text; leave the column out or convert it")
         unlabelled = cls(found, name=name)
         if labels is None or label_kind == "none":
             return unlabelled
@@ -195,25 +195,18 @@ def _class_names(columns: object, label: str) -> Sequence[str]:
     return getattr(features[label], "names", None) or () if isinstance(features, Mapping) else ()
 
 
-def _check_texts(texts: list[Any], where: str) -> None:
-    for row, text in enumerate(texts):
-        if not isinstance(text, str):
-            kind = type(text).__name__
-            raise BadInput(f"{where}, row {row}: {kind}, but must be text; leave the column out or convert it")
-
-
 def _labelled(columns: Columns, given: list[Any], kind: LabelKind | None, names: Sequence[str]) -> Columns:
     def where(row: int) -> str:
         return f"{columns.name}, row {row}"
 
     if not given:
         raise BadInput(f"{columns.name} has no labels, but every row needs one")
-    kind = infer(given, len(columns.texts), where) if kind is None else kind
+    kind = kind or infer(given, len(columns.texts), where)
     ids = kind == "class" and all(isinstance(value, int) for value in given)
     if ids and min(given) < 0:
         row = given.index(min(given))
         raise BadInput(f"{where(row)}: the class is {given[row]}, but ids start at 0; leave the row out")
     named = tuple(names) if kind == "class" else ()
     label_map = {str(number) if ids else name: number for number, name in enumerate(named)} or None
-    made = labels(given, where, kind, label_map)
-    return replace(columns, labels=made.values, label_kind=kind, label_names=named or made.names)
+    values, found = labels(given, where, kind, label_map)
+    return replace(columns, labels=values, label_kind=kind, label_names=named or found)

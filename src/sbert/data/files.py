@@ -16,7 +16,7 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from sbert.errors import BadInput, check_count, check_value, shown
 
 FORMATS = ("txt", "tsv", "csv", "jsonl", "json", "parquet")
 STANDARD_INPUT = "-"
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _limit_mb = 256
 
 
@@ -60,10 +61,10 @@ class Source:
 
 
 def source(path: str | Path, format: str | None = None, *, txt: str = "txt") -> Source:
-    """Find out how to read a file.
+    """Find out how to read a file, or standard input if ``path`` is "-".
 
     Args:
-        path: A path, or "-" for standard input.
+        path: The file.
         format: One of FORMATS. Defaults to the one that the suffix names, and to txt for standard input.
         txt: How to read a txt file: "txt" for one text per line, "table" for a header and fields between tabs.
     """
@@ -72,7 +73,13 @@ def source(path: str | Path, format: str | None = None, *, txt: str = "txt") -> 
         check_value("--format", format, FORMATS)
     found = format or ("txt" if path == STANDARD_INPUT else format_of(path))
     found = txt if found == "txt" else found
-    return _standard_input(found) if path == STANDARD_INPUT else Source(path, found)
+    if path != STANDARD_INPUT:
+        return Source(path, found)
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with its source; it has no name that could be left behind)
+    shutil.copyfileobj(sys.stdin.buffer, copy)
+    copied = Source(path, found, copy)
+    weakref.finalize(copied, copy.close)
+    return copied
 
 
 def format_of(path: str) -> str:
@@ -147,9 +154,8 @@ def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
 
 def document(stream: IO[bytes], name: str) -> bytes:
     """Read everything that is left of a stream."""
-    most = limit()
-    content = stream.read(most + 1)
-    if len(content) > most:
+    content = stream.read(limit() + 1)
+    if len(content) > limit():
         raise too_large(name, "the file")
     return content
 
@@ -161,7 +167,7 @@ def decoded(path: str | Path) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if _has_utf16_mark(content):  # which Latin-1 would read as nonsense
+        if content.startswith(_UTF16_MARKS):  # which Latin-1 would read as nonsense
             raise not_utf8(error, str(path)) from None
         text = content.decode("latin-1")
     return text.replace("\r\n", "\n")
@@ -175,29 +181,10 @@ def read_lines(path: str | Path) -> list[str]:
 def not_utf8(error: UnicodeDecodeError, where: str) -> BadInput:
     """Return the error for text in another encoding: which one it seems to be, and how to convert it."""
     content, start = error.object, error.start
-    likely = _likely_encoding(content)
+    likely = "UTF-16" if content.startswith(_UTF16_MARKS) else None
+    with suppress(UnicodeDecodeError):
+        if not likely and any("가" <= letter <= "힣" for letter in content.decode("cp949")):
+            likely = "CP949"  # the encoding of Korean Windows
     looks = f"it looks like {likely}: convert the file" if likely else "convert the file from the encoding it is in"
     way = f"iconv -f {likely or 'ENCODING'} -t UTF-8"
     return BadInput(f"{where}: byte {start + 1} ({content[start]:#04x}) is not UTF-8; {looks} with: {way}")
-
-
-def _likely_encoding(content: bytes) -> str | None:
-    if _has_utf16_mark(content):
-        return "UTF-16"
-    try:
-        text = content.decode("cp949")  # of Korean Windows
-    except UnicodeDecodeError:
-        return None
-    return "CP949" if any("가" <= letter <= "힣" for letter in text) else None
-
-
-def _has_utf16_mark(content: bytes) -> bool:
-    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-
-
-def _standard_input(format: str) -> Source:
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 (closed with its source; it has no name that could be left behind)
-    shutil.copyfileobj(sys.stdin.buffer, copy)
-    source = Source(STANDARD_INPUT, format, copy)
-    weakref.finalize(source, copy.close)
-    return source

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import IO, Any
 
@@ -20,7 +22,7 @@ _STSB = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
 
 
 def records(source: Source) -> Records:
-    """Yield every record with its number, which :meth:`Source.place` turns into words.
+    """Yield every record, at least one, with its number, which :meth:`Source.place` turns into words.
 
     Whatever the libraries raise about the contents becomes a BadInput that names the file and the record.
     """
@@ -29,25 +31,25 @@ def records(source: Source) -> Records:
         with source.opened() as stream:
             for number, record in _READERS[source.format](stream, source.name):
                 yield number, record
+        if number is None:
+            raise BadInput(f"{source.name} is empty, but at least one row is needed")
     except SbertError:
         raise
     except Exception as error:
         where = source.name if number is None else f"{source.place(number)} or the one after it"
-        raise BadInput(f"{where} cannot be read as {source.format} ({_reason(error)})") from None
+        raise BadInput(f"{where} cannot be read as {source.format} ({reason(error)})") from None
 
 
 def check_names(columns: Sequence[str], name: str) -> None:
     """Refuse a table without columns, or with two columns of the same name."""
     if not columns:
         raise BadInput(f"{name} has no columns, but one must hold the texts")
-    seen: set[str] = set()
-    for column in columns:
-        if column in seen:
+    for column, uses in Counter(columns).items():
+        if uses > 1:
             raise BadInput(f"{name} has more than one column {shown(column)}; give every column its own name")
-        seen.add(column)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Return the first line of a library's message."""
     message = next(iter(str(error).splitlines()), "")[:200] or type(error).__name__
     return "".join(letter if letter.isprintable() else "?" for letter in message)
@@ -62,12 +64,8 @@ def _txt(stream: IO[bytes], name: str) -> Records:
         yield number, {"text": _strip(line)}
 
 
-def _tsv(stream: IO[bytes], name: str) -> Records:
-    return _with_header(_split(files.lines(stream, name)), name)
-
-
-def _table(stream: IO[bytes], name: str) -> Records:
-    return _with_header(_split(files.lines(stream, name)), name, short_rows=True)
+def _tsv(stream: IO[bytes], name: str, short_rows: bool = False) -> Records:
+    return _with_header(_split(files.lines(stream, name)), name, short_rows)
 
 
 def _split(lines: Lines) -> Iterator[tuple[int, list[str]]]:
@@ -77,9 +75,10 @@ def _split(lines: Lines) -> Iterator[tuple[int, list[str]]]:
 
 def _csv(stream: IO[bytes], name: str) -> Records:
     lines = files.lines(stream, name)
-    first = list(next(lines, ())[1:])
-    lines = chain(((1, line) for line in first), lines)
-    return _stsb(lines, name) if first and _is_stsb(first[0]) else _quoted(lines, name)
+    first = next(lines, (1, ""))
+    fields = first[1].split("\t")
+    is_stsb = len(fields) >= len(_STSB) and fields[4].replace(".", "", 1).isdecimal()
+    return (_stsb if is_stsb else _quoted)(chain([first], lines), name)
 
 
 def _quoted(lines: Lines, name: str) -> Records:
@@ -90,11 +89,6 @@ def _quoted(lines: Lines, name: str) -> Records:
         yield from _with_header(((reader.line_num, row) for row in reader if row), name)
     except csv.Error as error:
         raise BadInput(f"{name}, line {reader.line_num}: {error}; check the quotation marks of this row") from None
-
-
-def _is_stsb(line: str) -> bool:
-    fields = line.split("\t")
-    return len(fields) >= len(_STSB) and fields[4].replace(".", "", 1).isdecimal()
 
 
 def _stsb(lines: Lines, name: str) -> Records:
@@ -123,20 +117,19 @@ def _jsonl(stream: IO[bytes], name: str) -> Records:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            reason = _reason(error).partition(":")[0]  # the rest counts characters from the start of this line
-            raise BadInput(f"{name}, line {number}: not JSON ({reason}); every line must be a JSON object") from None
+            why = reason(error).partition(":")[0]  # the rest counts characters from the start of this line
+            raise BadInput(f"{name}, line {number}: not JSON ({why}); every line must be a JSON object") from None
         yield number, _object(record, f"{name}, line {number}")
 
 
 def _json(stream: IO[bytes], name: str) -> Records:
+    content = files.document(stream, name)
     try:
-        found = json.loads(files.document(stream, name).decode("utf-8-sig"))
+        found = json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise files.not_utf8(error, name) from None
-    except SbertError:
-        raise
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"{name} is not JSON ({_reason(error)})") from None
+        raise BadInput(f"{name} is not JSON ({reason(error)})") from None
     if not isinstance(found, list):
         raise BadInput(f"{name} holds a JSON {type(found).__name__}, but a list of objects is needed")
     for number, record in enumerate(found):
@@ -159,7 +152,7 @@ def _parquet(stream: IO[bytes], name: str) -> Records:
 _READERS: dict[str, Callable[[IO[bytes], str], Records]] = {
     "txt": _txt,
     "tsv": _tsv,
-    "table": _table,
+    "table": partial(_tsv, short_rows=True),
     "csv": _csv,
     "jsonl": _jsonl,
     "json": _json,

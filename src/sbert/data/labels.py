@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,19 +13,10 @@ from sbert.types import Array, FloatArray, LabelKind
 
 LabelMap = Mapping[str, str | int] | Mapping[int, str | int]
 Where = Callable[[int], str]
+_ByKey = Mapping[str, str | int]
 
 NLI = ("contradiction", "entailment", "neutral")
 _LARGEST = float(np.finfo(np.float32).max)
-
-
-class Labels(NamedTuple):
-    """The labels of N rows."""
-
-    values: Array
-    """(N,) int64 for "class" and "binary", (N,) float32 for "score", (N, k) float32 for "vector" and "scores"."""
-    kind: LabelKind
-    names: tuple[str, ...] = ()
-    """The name of each class, by its id."""
 
 
 def labels(
@@ -34,8 +25,11 @@ def labels(
     kind: LabelKind,
     label_map: LabelMap | None = None,
     score_range: tuple[float, float] | None = None,
-) -> Labels:
-    """Turn N labels into numbers.
+) -> tuple[Array, tuple[str, ...]]:
+    """Turn N labels into numbers, and return them with the name of each class, by its id.
+
+    The numbers are (N,) int64 for "class" and "binary", (N,) float32 for "score", and (N, k) float32 for "vector" and
+    "scores". Only "class" has names.
 
     Args:
         values: The labels as they were read: numbers, texts that hold a number, or names of classes.
@@ -44,14 +38,19 @@ def labels(
         label_map: From labels to names or ids of classes.
         score_range: The lowest and the highest score, which become 0 and 1. By default, scores are left as they are.
     """
-    by_key = None if label_map is None else {_key(label): target for label, target in label_map.items()}
-    if kind == "class":
-        return _classes(values, where, by_key)
-    if kind == "binary":
-        return _binary(values, where, by_key)
     if kind == "score":
-        return Labels(_scores(values, where, score_range), kind)
-    return Labels(_lists(values, where), kind)
+        return _scores(values, where, score_range), ()
+    if kind not in ("class", "binary"):
+        return _lists(values, where), ()
+    by_key = None if label_map is None else {_key(label): target for label, target in label_map.items()}
+    keys = [_key(value) for value in values]
+    ids, names = _binary(by_key) if kind == "binary" else _classes(set(keys), by_key)
+    for row, key in enumerate(keys):
+        if key not in ids:
+            raise BadInput(
+                f"{where(row)}: the label is {shown(key)}, but must be one of {listed(ids)}; or give a label_map"
+            )
+    return np.array([ids[key] for key in keys], np.int64), names
 
 
 def infer(values: Sequence[Any], text_columns: int, where: Where, label_map: LabelMap | None = None) -> LabelKind:
@@ -75,24 +74,17 @@ def _are_ids(targets: Iterable[object], count: int) -> bool:
     return all(type(target) is int and 0 <= target < count for target in targets)
 
 
-def _classes(values: Sequence[Any], where: Where, label_map: Mapping[str, str | int] | None) -> Labels:
-    keys = [_key(value) for value in values]
-    first: dict[str, int] = {}
-    for row, key in enumerate(keys):
-        first.setdefault(key, row)
-    ids, names = _mapped(label_map) if label_map is not None else _by_name(set(first))
-    for key, row in first.items():
-        if key not in ids:
-            raise _unknown(where(row), key, ids)
-    return Labels(np.array([ids[key] for key in keys], np.int64), "class", names)
+def _binary(label_map: _ByKey | None) -> tuple[_ByKey, tuple[str, ...]]:
+    label_map = {"0": 0, "1": 1} if label_map is None else label_map
+    if not set(label_map.values()) <= {0, 1}:
+        raise BadInput(f"label_map has the values {shown(list(label_map.values()))}, but binary labels are 0 and 1")
+    return label_map, ()
 
 
-def _unknown(where: str, key: str, known: Mapping[str, object]) -> BadInput:
-    return BadInput(f"{where}: the label is {shown(key)}, but must be one of {listed(known)}; or give a label_map")
-
-
-def _by_name(seen: set[str]) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Number classes by name, or by size if all are numbers. The classes of NLI are always three."""
+def _classes(seen: set[str], label_map: _ByKey | None) -> tuple[_ByKey, tuple[str, ...]]:
+    """Number classes by ``label_map``, else by name, or by size if all are numbers. Those of NLI are always three."""
+    if label_map is not None:
+        return _mapped(label_map)
     names = NLI if _are_of_nli(seen) else _ordered(seen)
     return {name: number for number, name in enumerate(names)}, names
 
@@ -105,14 +97,12 @@ def _are_of_nli(seen: set[str]) -> bool:
 
 def _ordered(names: Iterable[str]) -> tuple[str, ...]:
     names = sorted(names)
-    return tuple(sorted(names, key=int) if all(map(_is_integer, names)) else names)
+    # Python refuses to read numbers that are much longer.
+    numbers = all(name.removeprefix("-").isdecimal() and len(name) < 1000 for name in names)
+    return tuple(sorted(names, key=int) if numbers else names)
 
 
-def _is_integer(name: str) -> bool:
-    return name.removeprefix("-").isdecimal() and len(name) < 1000  # Python refuses to read much longer numbers
-
-
-def _mapped(label_map: Mapping[str, str | int]) -> tuple[dict[str, int], tuple[str, ...]]:
+def _mapped(label_map: _ByKey) -> tuple[_ByKey, tuple[str, ...]]:
     targets = list(dict.fromkeys(label_map.values()))
     if targets and all(isinstance(target, str) for target in targets):
         names = _ordered(map(str, targets))
@@ -124,17 +114,6 @@ def _mapped(label_map: Mapping[str, str | int]) -> tuple[dict[str, int], tuple[s
     ids = {key: int(target) for key, target in label_map.items()}
     by_id = {number: key for key, number in reversed(ids.items())}  # the first of several names of one id
     return ids, tuple(by_id[number] for number in range(len(by_id)))
-
-
-def _binary(values: Sequence[Any], where: Where, label_map: Mapping[str, str | int] | None) -> Labels:
-    label_map = {"0": 0, "1": 1} if label_map is None else label_map
-    if not set(label_map.values()) <= {0, 1}:
-        raise BadInput(f"label_map has the values {shown(list(label_map.values()))}, but binary labels are 0 and 1")
-    keys = [_key(value) for value in values]
-    for row, key in enumerate(keys):
-        if key not in label_map:
-            raise _unknown(where(row), key, label_map)
-    return Labels(np.array([label_map[key] for key in keys], np.int64), "binary")
 
 
 def _scores(values: Sequence[Any], where: Where, score_range: tuple[float, float] | None) -> FloatArray:

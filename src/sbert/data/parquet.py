@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sbert.data import files
-from sbert.data.formats import Record, check_names
+from sbert.data.formats import Record, check_names, reason
 from sbert.errors import BadInput, shown
-
-if TYPE_CHECKING:
-    from sbert.types import Array
+from sbert.types import Array
 
 _ROWS = 8192
 """Maximum number of rows that are decoded at a time."""
 _VALUES_PER_BYTE, _COMPRESSION = 100, 1000
 """A file of texts never holds more values per byte, nor is it compressed further; gzip has about the same maximum."""
+_TEXTS = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 _BYTES_PER_VALUE = 64
 """A low estimate of what a value takes as a Python object."""
 
@@ -33,22 +32,17 @@ def records(stream: IO[bytes], name: str) -> Iterator[Record]:
     plain = pq.ParquetFile(stream)
     check_names(plain.schema_arrow.names, name)
     rows = _batch_size(plain.metadata, stream, name)
-    texts = [field.name for field in plain.schema_arrow if _is_text(field.type)]
+    texts = [field.name for field in plain.schema_arrow if field.type in _TEXTS]
     for batch in pq.ParquetFile(stream, read_dictionary=texts).iter_batches(rows):
         columns = [_values(column) for column in batch.columns]
         for row in zip(*columns, strict=True):
             yield dict(zip(batch.schema.names, row, strict=True))
 
 
-def schema(stream: IO[bytes]) -> pa.Schema:
-    """Return the columns of a file and their types."""
-    return pq.read_schema(stream)
-
-
 def types_of(windows: Iterable[Sequence[Record]]) -> pa.Schema:
     """Return the smallest types that hold every record."""
     types = pa.schema([])
-    with making_table():
+    with _making_table():
         for window in windows:
             types = pa.unify_schemas([types, pa.Table.from_pylist(list(window)).schema], promote_options="permissive")
     return types
@@ -56,31 +50,47 @@ def types_of(windows: Iterable[Sequence[Record]]) -> pa.Schema:
 
 def check_types(types: pa.Schema) -> None:
     """Refuse types that a parquet file cannot hold, such as that of an object without fields."""
-    with making_table():
+    with _making_table():
         pq.write_table(types.empty_table(), pa.BufferOutputStream())
 
 
 def table(records: Sequence[Record], types: pa.Schema) -> pa.Table:
     """Return records as a table; a field that a record lacks is null."""
     built = pa.schema([field.with_type(_python_type(field.type)) for field in types], metadata=types.metadata)
-    with making_table():
+    with _making_table():
         return pa.Table.from_pylist(list(records), schema=built).cast(types)
 
 
-def with_vectors(fields: pa.Table, vectors: Array) -> pa.Table:
-    """Return a table with one more column, "embedding", of the rows of an (N, D) array."""
-    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
-    return fields.append_column("embedding", embedding)
+@contextmanager
+def appending(file: IO[bytes], types: pa.Schema | None) -> Iterator[Callable[..., None]]:
+    """Yield a function that writes records, and optionally their vectors as "embedding", as one row group."""
+    writer: pq.ParquetWriter | None = None
+
+    def write(records: Sequence[Record], vectors: Array | None = None) -> None:
+        nonlocal writer
+        rows = table(records, types_of([records]) if types is None else types)
+        if vectors is not None:
+            embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+            rows = rows.append_column("embedding", embedding)
+        writer = writer or pq.ParquetWriter(file, rows.schema)
+        writer.write_table(rows.cast(writer.schema))
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()
 
 
 @contextmanager
-def making_table() -> Iterator[None]:
+def _making_table() -> Iterator[None]:
     """Turn what pyarrow raises about values that do not fit into one table into a BadInput."""
     try:
         yield
     except (pa.ArrowException, OverflowError, TypeError, RecursionError) as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)[:200]
-        raise BadInput(f"the fields make no table ({reason}), but parquet needs one; write .jsonl instead") from None
+        raise BadInput(
+            f"the fields make no table ({reason(error)}), but parquet needs one; write .jsonl instead"
+        ) from None
 
 
 def _batch_size(metadata: pq.FileMetaData, stream: IO[bytes], name: str) -> int:
@@ -113,8 +123,3 @@ def _values(column: pa.Array) -> list[Any]:
 def _python_type(type_: pa.DataType) -> pa.DataType:
     """Return text for nanoseconds, for which Python has no type, and any other type as it is."""
     return pa.string() if pa.types.is_timestamp(type_) and type_.unit == "ns" else type_
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-    return any(check(type_) for check in checks)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
 from sbert.data import files
 from sbert.data.columns import Columns
-from sbert.data.files import Source
 from sbert.data.labels import LabelMap, infer, labels
 from sbert.data.rows import Row, in_split, rows_of
 from sbert.data.shapes import Layout, ShapeName, recognise
@@ -67,73 +66,53 @@ def read(
     if limit is not None:
         check_count("limit", limit)
     source = files.source(path, txt="table")
-    taken = _Taken(source)
-    for row in _wanted(rows_of(source), split):
-        if taken.layout is None:
-            found = recognise(list(row.fields), source.name, shape, columns, label)
-            taken.layout = _with_kind(found, label_kind, source.name)
-        taken.add(row, taken.layout)
-        if len(taken.numbers) == limit:
-            break
-    return _columns(taken, label_map, score_range)
+    rows = rows_of(source)
+    if split is not None:
+        wanted = split.value if isinstance(split, Default) else split
+        rows = in_split(rows, SPLITS.get(wanted, (wanted,)), repr(wanted), required=not isinstance(split, Default))
+    first = next(rows)
+    layout = _with_kind(recognise(list(first.fields), source.name, shape, columns, label), label_kind, source.name)
+    texts, given, numbers, skipped = _take(chain([first], rows), layout, limit)
+    if skipped:
+        logger.warning("%s: %d rows without a gold label were left out", source.name, skipped)
+    if layout.label is None:
+        return Columns(texts, name=source.name)
 
+    def where(row: int) -> str:
+        return source.place(numbers[row])
 
-def _wanted(rows: Iterator[Row], split: str | Default | None) -> Iterator[Row]:
-    if split is None:
-        return rows
-    name = split.value if isinstance(split, Default) else split
-    return in_split(rows, SPLITS.get(name, (name,)), repr(name), required=not isinstance(split, Default))
+    kind = layout.kind or infer(given, len(layout.texts), where, label_map)
+    values, names = labels(given, where, kind, label_map, score_range)
+    return Columns(texts, values, kind, names, skipped, source.name)
 
 
 def _with_kind(layout: Layout, kind: LabelKind | None, name: str) -> Layout:
-    if kind is None:
-        return layout
     if kind == "none":
         return layout._replace(label=None, kind=kind)
-    if layout.label is None:
+    if kind is not None and layout.label is None:
         raise BadInput(f"label_kind is {kind!r}, but {name} has no column of labels; name it with label")
-    return layout._replace(kind=kind)
+    return layout._replace(kind=kind or layout.kind)
 
 
-@dataclass(slots=True, eq=False)
-class _Taken:
-    """The rows taken so far."""
-
-    source: Source
-    layout: Layout | None = None
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    labels: list[Any] = field(default_factory=list)
-    numbers: array[int] = field(default_factory=lambda: array("q"))
-    """The line or row number of each row, for messages."""
-    skipped: int = 0
-
-    def add(self, row: Row, layout: Layout) -> None:
-        """Take a row, unless it has no gold label."""
-        if layout.label is not None:
-            value = row.field(layout.label)
-            if value in layout.no_gold and layout.kind in (None, "class", "binary"):
-                self.skipped += 1
-                return
-            self.labels.append(value)
+def _take(
+    rows: Iterator[Row], layout: Layout, limit: int | None
+) -> tuple[dict[str, list[str]], list[Any], array[int], int]:
+    """Return the texts, the labels and the numbers of all rows with a gold label, and how many have none."""
+    texts: dict[str, list[str]] = {column: [] for column in layout.texts}
+    given: list[Any] = []
+    numbers, skipped = array("q"), 0
+    may_lack_gold = layout.label is not None and layout.kind in (None, "class", "binary")
+    for row in rows:
+        value = None if layout.label is None else row.field(layout.label)
+        if may_lack_gold and value in layout.no_gold:
+            skipped += 1
+            continue
+        given.append(value)
         for column in layout.texts:
-            self.texts.setdefault(column, []).append(row.text(column))
-        self.numbers.append(row.number)
-
-    def where(self, row: int) -> str:
-        """Return the position of the row with this index."""
-        return self.source.place(self.numbers[row])
-
-
-def _columns(taken: _Taken, label_map: LabelMap | None, score_range: tuple[float, float] | None) -> Columns:
-    name, layout = taken.source.name, taken.layout
-    if layout is None:
-        raise BadInput(f"{name} is empty, but at least one row is needed")
-    if not taken.texts:
-        raise BadInput(f"{name} has no gold label in any of {taken.skipped} rows, but at least one is needed")
-    if taken.skipped:
-        logger.warning("%s: %d rows without a gold label were left out", name, taken.skipped)
-    if layout.label is None:
-        return Columns(taken.texts, name=name)
-    kind = layout.kind or infer(taken.labels, len(layout.texts), taken.where, label_map)
-    made = labels(taken.labels, taken.where, kind, label_map, score_range)
-    return Columns(taken.texts, made.values, made.kind, made.names, taken.skipped, name)
+            texts[column].append(row.text(column))
+        numbers.append(row.number)
+        if len(numbers) == limit:
+            break
+    if not numbers:
+        raise BadInput(f"{row.source.name} has no gold label in any of {skipped} rows, but at least one is needed")
+    return texts, given, numbers, skipped

@@ -96,26 +96,20 @@ class Rows:
 
 def rows_of(source: Source, columns: tuple[str, ...] = ()) -> Iterator[Row]:
     """Yield the rows of a source one by one, whatever their columns mean."""
-    for number, record in records(source):
-        yield Row(record, source, number, columns)
+    return (Row(record, source, number, columns) for number, record in records(source))
 
 
 def read_table(path: str | Path) -> list[Row]:
     """Read all rows of a file with named columns; a txt file is a table with a header and tabs."""
-    source = files.source(path, txt="table")
-    return _not_empty(list(rows_of(source)), source)
+    return list(rows_of(files.source(path, txt="table")))
 
 
 def read_texts(path: str, column: str | None = None, format: str | None = None) -> list[Row]:
-    """Read all rows of a file with one text each.
+    """Read all rows of a file, or of standard input if ``path`` is "-", with one text each.
 
-    Args:
-        path: A path, or "-" for standard input.
-        column: The column that holds the texts. Defaults to ``text``, ``sentence`` or the only column.
-        format: One of :data:`files.FORMATS`. Defaults to the one that the suffix names.
+    The texts are in ``column``, by default ``text``, ``sentence`` or the only one. The suffix names the format.
     """
-    source = files.source(path, format)
-    return _not_empty(list(_checked(source, None if column is None else [column], one_text=True)), source)
+    return list(_checked(files.source(path, format), None if column is None else [column], one_text=True))
 
 
 def scan(
@@ -123,33 +117,23 @@ def scan(
 ) -> Rows:
     """Read the whole table once, so that a broken row is found before any work.
 
-    Args:
-        path: A path, or "-" for standard input.
-        columns: The columns that hold the texts. Defaults to those with the usual names of a shape.
-        format: One of :data:`files.FORMATS`. Defaults to the one that the suffix names.
-        one_text: Whether a row has one text, as in :func:`read_texts`, instead of all texts of a shape.
+    The texts are in ``columns``, by default those with the usual names of a shape, or with ``one_text`` those that
+    :func:`read_texts` takes. "-" is standard input; the suffix names the format.
     """
     source = files.source(path, format)
-    found: tuple[str, ...] = ()
     fields: dict[str, None] = {}
     count = 0
     for row in _checked(source, columns, one_text):
-        count, found = count + 1, row.columns
-        if row.fields.keys() - fields.keys():
-            fields.update(dict.fromkeys(row.fields))
-    if not count:
-        raise _empty(source)
-    return Rows(source, found, tuple(fields), count)
+        count += 1
+        fields.update(dict.fromkeys(row.fields))
+    return Rows(source, row.columns, tuple(fields), count)
 
 
 def in_split(rows: Iterable[Row], splits: Sequence[str], asked: str = "", required: bool = False) -> Iterator[Row]:
-    """Yield the rows of some splits; all rows if ``splits`` is empty.
+    """Yield the rows of one file whose column ``split`` has one of some values; all rows if ``splits`` is empty.
 
-    Args:
-        rows: The rows of one file.
-        splits: Values of the column ``split``.
-        asked: What messages call the splits. Defaults to their names.
-        required: Whether a file without a column ``split`` is refused; otherwise all of its rows are yielded.
+    If there is no such column, all rows are yielded, or none and an error raised if it is ``required``. Messages call
+    the splits what was ``asked`` for, by default their names.
     """
     there: set[str] = set()
     found = False
@@ -173,44 +157,26 @@ def in_split(rows: Iterable[Row], splits: Sequence[str], asked: str = "", requir
 
 
 def _checked(source: Source, columns: Sequence[str] | None, one_text: bool) -> Iterator[Row]:
-    """Yield rows that hold texts in the columns of the first row."""
+    """Yield rows that hold texts in the columns of the first row, and no texts in other columns."""
     found: tuple[str, ...] = ()
     fields: set[str] = set()
     for row in rows_of(source):
-        found = row.columns = found or _text_columns(row, columns, one_text)
+        if not found:
+            check_names(list(row.fields), source.name)
+            found = (text_column if one_text else text_columns)(list(row.fields), source.name, columns)
+        row.columns = found
         for column in found:
             row.text(column)
         if not one_text and row.fields.keys() - fields:
-            _check_same(found, row, columns)
+            here = text_columns(list(row.fields), row.where, columns)
+            if here != found:
+                raise BadInput(
+                    f"{row.where}: {_texts(here)}, but the rows before have {_texts(found)}; give every row the same "
+                    "columns, or name those that hold the texts"
+                )
         fields.update(row.fields)
         yield row
 
 
-def _text_columns(row: Row, columns: Sequence[str] | None, one_text: bool) -> tuple[str, ...]:
-    available = list(row.fields)
-    check_names(available, row.source.name)
-    return (text_column if one_text else text_columns)(available, row.source.name, columns)
-
-
-def _check_same(expected: tuple[str, ...], row: Row, columns: Sequence[str] | None) -> None:
-    """Refuse a row with more texts than the rows before it."""
-    here = text_columns(list(row.fields), row.where, columns)
-    if here != expected:
-        raise BadInput(
-            f"{row.where}: {_texts(here)}, but the rows before have {_texts(expected)}; give every row the same "
-            "columns, or name those that hold the texts"
-        )
-
-
 def _texts(columns: tuple[str, ...]) -> str:
     return f"{_NUMBERS.get(len(columns), f'{len(columns)} texts')} ({', '.join(columns)})"
-
-
-def _not_empty(rows: list[Row], source: Source) -> list[Row]:
-    if not rows:
-        raise _empty(source)
-    return rows
-
-
-def _empty(source: Source) -> BadInput:
-    return BadInput(f"{source.name} is empty, but at least one row is needed")

@@ -97,9 +97,8 @@ class Sampler:
         mix: Mix = "proportional",
     ) -> None:
         self.datasets, self.batch_size, self.seed, self.kind, self.mix = tuple(datasets), batch_size, seed, kind, mix
-        self._kept: dict[
-            int, list[tuple[int, IntArray]]
-        ] = {}  # the epoch drawn last, which is first counted and then used
+        # The epoch drawn last, which is first counted and then used.
+        self._kept: dict[int, list[tuple[int, IntArray]]] = {}
         self.steps_per_epoch = self.steps(0)
         """The number of batches in the first epoch; with "no-duplicates", other epochs may differ by a few."""
 
@@ -154,7 +153,7 @@ def _no_duplicates(columns: Columns, batch_size: int, generator: np.random.Gener
     Every row goes into the first batch that is not full and comes after all batches with one of its texts.
     """
     order = generator.permutation(len(columns))
-    texts = [columns.texts[name] for name in columns.texts]
+    texts = list(columns.texts.values())
     after: dict[str, int] = {}  # the batch after the last one with this text
     sizes: list[int] = []
     room: list[int] = []  # for a full batch, a later one that may not be full; for any other, itself

@@ -61,21 +61,17 @@ def recognise(
     columns: Sequence[str] | None = None,
     label: str | None = None,
 ) -> Layout:
-    """Return the columns of texts and labels.
+    """Return which of the ``available`` columns of a table hold texts and labels; messages call the table ``name``.
 
-    Args:
-        available: All columns of the table.
-        name: What to call the table in messages.
-        shape: A key of SHAPES. Defaults to the first one that fits.
-        columns: The columns of texts, whatever their names.
-        label: The column of labels, whatever its name.
+    The shape defaults to the first one that fits. ``columns`` and ``label`` name columns that have unusual names.
 
     >>> recognise(["gold_label", "sentence1", "sentence2"], "snli_1.0_train.txt").texts
     ('sentence1', 'sentence2')
     """
     if shape is not None:
         check_option("shape", shape, get_args(ShapeName))
-    _check_asked([*(columns or ()), *([label] if label is not None else [])], available, name)
+    _check_asked(columns or (), available, name)
+    _check_asked(() if label is None else (label,), available, name)
     for candidate in SHAPES if shape is None else (shape,):
         if shape is None and candidate == "sts" and label not in (None, "score"):
             continue  # a label of another name is a score only if the caller says so
@@ -127,7 +123,12 @@ def _check_asked(asked: Sequence[str], available: Sequence[str], name: str) -> N
 
 def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | None, label: str | None) -> Layout | None:
     shape = SHAPES[name]
-    texts = _texts(shape, available) if columns is None else _named(shape, columns)
+    if columns is None:
+        texts = _texts(shape, available)
+    else:
+        size = len(shape.texts[0])
+        fits = len(columns) > size if shape.negatives else len(columns) == size
+        texts = tuple(columns) if fits else ()
     if label is None:
         label = next((column for column in shape.labels if column in available), None)
     if not texts or (shape.needs_label and label is None):
@@ -145,9 +146,3 @@ def _texts(shape: Shape, available: Sequence[str]) -> tuple[str, ...]:
         return texts
     numbers = {column: int(match[1] or 0) for column in available if (match := _NEGATIVE.fullmatch(column))}
     return (*texts, *sorted(numbers, key=numbers.__getitem__)) if texts and numbers else ()
-
-
-def _named(shape: Shape, columns: Sequence[str]) -> tuple[str, ...]:
-    size = len(shape.texts[0])
-    fits = len(columns) > size if shape.negatives else len(columns) == size
-    return tuple(columns) if fits else ()

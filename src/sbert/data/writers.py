@@ -8,8 +8,9 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -27,20 +28,21 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = Path("-")
 TABLE_SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 VECTOR_SUFFIXES = (".npy", ".parquet", ".jsonl")
-Write = Callable[[Sequence[Record]], None]
-WriteVectors = Callable[[Sequence[Record], "Array"], None]
+
+
+class Write(Protocol):
+    """Appends N records, and in a file of vectors an (N, D) array."""
+
+    def __call__(self, records: Sequence[Record], vectors: Array | None = None, /) -> None:
+        """Append to the file."""
 
 
 def check_output(
     path: Path, suffixes: Collection[str], source: str | None = None, *, standard_output: bool = False
 ) -> None:
-    """Raise an error, before any work, unless a file can be written at ``path``.
+    """Raise an error, before any work, unless a file with one of ``suffixes`` can be written at ``path``.
 
-    Args:
-        path: The output.
-        suffixes: The suffixes that it may have.
-        source: The input, which the output must not replace.
-        standard_output: Whether "-" is accepted and means standard output.
+    It must not replace the input, ``source``. With ``standard_output``, "-" is accepted as well.
     """
     if standard_output and path == STANDARD_OUTPUT:
         return
@@ -52,14 +54,7 @@ def check_output(
 
 
 def check_fields(path: Path, rows: Iterable[Row], columns: Sequence[str] | None = None) -> None:
-    """Refuse, before any work, values that the output cannot hold.
-
-    Args:
-        path: The output.
-        rows: The rows to write.
-        columns: The fields to write. Defaults to all.
-    """
-    quoting = path.suffix.lower() != ".tsv"
+    """Refuse, before any work, rows whose fields in ``columns``, by default in all, the output cannot hold."""
     for row in rows:
         record = row.fields if columns is None else {column: row.fields[column] for column in columns}
         if not _is_unicode(record):
@@ -68,7 +63,8 @@ def check_fields(path: Path, rows: Iterable[Row], columns: Sequence[str] | None 
                 f"{row.where}: field {shown(field)} holds a lone surrogate, which is no Unicode character; repair or "
                 "drop it"
             )
-        if not quoting and any(mark in name + _cell(value) for name, value in record.items() for mark in "\t\r\n"):
+        written = (name + _cell(value) for name, value in record.items())
+        if path.suffix.lower() == ".tsv" and any(mark in field for field in written for mark in "\t\r\n"):
             raise BadInput(
                 f"{row.where}: a text has a tab or a line break, which tsv cannot hold; write .csv or .jsonl"
             )
@@ -77,19 +73,18 @@ def check_fields(path: Path, rows: Iterable[Row], columns: Sequence[str] | None 
 def types_of(path: Path, rows: Rows, window: int, added: Record | None = None) -> pa.Schema | None:
     """Return the types of a parquet output, found before any work; None for other formats.
 
-    Args:
-        path: The output.
-        rows: The rows to write. Those of a parquet file keep their types.
-        window: The number of rows to look at at a time.
-        added: An example of the fields that are written beside those of the rows.
+    The rows of a parquet file keep their types; those of other files are read ``window`` at a time. ``added`` is an
+    example of the fields that are written beside those of the rows.
     """
     if path.suffix.lower() != ".parquet":
         return None
+    import pyarrow.parquet as pq
+
     from sbert.data import parquet
 
     if rows.source.format == "parquet":
         with rows.source.opened() as stream:
-            types = parquet.schema(stream)
+            types = pq.read_schema(stream)
     else:
         types = parquet.types_of([row.fields for row in part] for part in rows.windows(window))
         for part in rows.windows(window):  # some combinations of values fail only with the types of all rows
@@ -104,42 +99,34 @@ def types_of(path: Path, rows: Rows, window: int, added: Record | None = None) -
 def open_table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
     """Open a table that appears whole or not at all, and yield a function that appends records to it.
 
-    Args:
-        path: The output, with one of TABLE_SUFFIXES; "-" writes jsonl to standard output.
-        types: What :func:`types_of` returned. Defaults to the types of the first records.
+    The path has one of TABLE_SUFFIXES, or is "-" for jsonl on standard output. The types are those that
+    :func:`types_of` returned, by default those of the first records.
     """
+    suffix = path.suffix.lower()
     with _opened(path) as file:
-        if path.suffix.lower() == ".parquet":
-            with _parquet(file) as write:
-                yield lambda records: write(_table(records, types))
+        if suffix == ".parquet":
+            from sbert.data.parquet import appending
+
+            with appending(file, types) as write:
+                yield write
+        elif suffix in (".tsv", ".csv"):
+            yield partial(_delimited, file, _tsv_line if suffix == ".tsv" else _csv_line)
         else:
-            yield {".tsv": _tsv, ".csv": _csv}.get(path.suffix.lower(), _jsonl)(file)
+            yield partial(_jsonl, file)
 
 
 @contextmanager
-def open_vectors(path: Path, count: int, types: pa.Schema | None = None) -> Iterator[WriteVectors]:
-    """Open a file of vectors that appears whole or not at all, and yield a function that appends rows to it.
+def open_vectors(path: Path, count: int, types: pa.Schema | None = None) -> Iterator[Write]:
+    """Open a file of ``count`` vectors like a table, with one of VECTOR_SUFFIXES.
 
-    The function takes the fields of N rows and an (N, D) array; a npy file holds the vectors only.
-
-    Args:
-        path: The output, with one of VECTOR_SUFFIXES; "-" writes jsonl to standard output.
-        count: The number of all rows.
-        types: What :func:`types_of` returned.
+    A npy file holds the vectors only; in other formats they are the field "embedding" of each record.
     """
-    with _opened(path) as file:
-        if path.suffix.lower() == ".npy":
-            yield _npy(file, count)
-        elif path.suffix.lower() == ".parquet":
-            from sbert.data.parquet import with_vectors
-
-            with _parquet(file) as write:
-                yield lambda records, vectors: write(with_vectors(_table(records, types), vectors))
-        else:
-            lines = _jsonl(file)
-            yield lambda records, vectors: lines(
-                [{**record, "embedding": vector} for record, vector in zip(records, numbers(vectors), strict=True)]
-            )
+    if path.suffix.lower() == ".npy":
+        with _opened(path) as file:
+            yield partial(_npy, file, count)
+    else:
+        with open_table(path, types) as write:
+            yield write
 
 
 def numbers(values: Array) -> list[Any]:
@@ -169,80 +156,39 @@ def _is_unicode(value: object) -> bool:
     return True
 
 
-def _tsv(file: IO[bytes]) -> Write:
-    return _lines(file, lambda fields: "\t".join(fields) + "\n")
-
-
-def _csv(file: IO[bytes]) -> Write:
-    def line(fields: list[str]) -> str:
-        buffer = io.StringIO()
-        csv.writer(buffer).writerow(fields)  # ends in \r\n, so that either character inside a text is quoted
-        return buffer.getvalue()
-
-    return _lines(file, line)
-
-
-def _lines(file: IO[bytes], line: Callable[[list[str]], str]) -> Write:
-    """Return a function that writes a header before the first record."""
-    started = False
-
-    def write(records: Sequence[Record]) -> None:
-        nonlocal started
-        if records and not started:
-            file.write(line(list(records[0])).encode())
-            started = True
-        file.writelines(line([_cell(value) for value in record.values()]).encode() for record in records)
-
-    return write
-
-
 def _cell(value: object) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _jsonl(file: IO[bytes]) -> Write:
-    def write(records: Sequence[Record]) -> None:
-        file.writelines(f"{json_text(record)}\n".encode() for record in records)
-
-    return write
+def _tsv_line(fields: list[str]) -> str:
+    return "\t".join(fields) + "\n"
 
 
-def _npy(file: IO[bytes], count: int) -> WriteVectors:
-    started = False
-
-    def write(records: Sequence[Record], vectors: Array) -> None:
-        nonlocal started
-        if not started:
-            header = np.lib.format.header_data_from_array_1_0(vectors)
-            np.lib.format.write_array_header_1_0(file, {**header, "shape": (count, vectors.shape[1])})
-            started = True
-        file.write(np.ascontiguousarray(vectors).data)
-
-    return write
+def _csv_line(fields: list[str]) -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer).writerow(fields)  # ends in \r\n, so that either character inside a text is quoted
+    return buffer.getvalue()
 
 
-def _table(records: Sequence[Record], types: pa.Schema | None) -> pa.Table:
-    from sbert.data import parquet
+def _delimited(
+    file: IO[bytes], line: Callable[[list[str]], str], records: Sequence[Record], vectors: Array | None = None
+) -> None:
+    if records and not file.tell():
+        file.write(line(list(records[0])).encode())
+    file.writelines(line([_cell(value) for value in record.values()]).encode() for record in records)
 
-    return parquet.table(records, parquet.types_of([records]) if types is None else types)
+
+def _jsonl(file: IO[bytes], records: Sequence[Record], vectors: Array | None = None) -> None:
+    if vectors is not None:
+        pairs = zip(records, numbers(vectors), strict=True)
+        records = [{**record, "embedding": vector} for record, vector in pairs]
+    file.writelines(f"{json_text(record)}\n".encode() for record in records)
 
 
-@contextmanager
-def _parquet(file: IO[bytes]) -> Iterator[Callable[[pa.Table], None]]:
-    """Yield a function that writes a table as one row group."""
-    import pyarrow.parquet as pq
-
-    writer: pq.ParquetWriter | None = None
-
-    def write(table: pa.Table) -> None:
-        nonlocal writer
-        writer = writer or pq.ParquetWriter(file, table.schema)
-        writer.write_table(table.cast(writer.schema))
-
-    try:
-        yield write
-    finally:
-        if writer is not None:
-            writer.close()
+def _npy(file: IO[bytes], count: int, records: Sequence[Record], vectors: Array) -> None:
+    if not file.tell():
+        header = np.lib.format.header_data_from_array_1_0(vectors)
+        np.lib.format.write_array_header_1_0(file, {**header, "shape": (count, vectors.shape[1])})
+    file.write(np.ascontiguousarray(vectors).data)
