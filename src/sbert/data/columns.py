@@ -110,7 +110,9 @@ class Columns:
         usual = next((column for column in _USUAL_LABELS if column in found), None)
         if labels is None and usual is not None:
             labels = found.pop(usual)
-            label_names = label_names or _class_names(columns, usual)
+            features = getattr(columns, "features", None)  # a ClassLabel column of a Dataset has names
+            known = getattr(features[usual], "names", None) if isinstance(features, Mapping) else None
+            label_names = label_names or known or ()
         if label_names and label_kind is None:
             label_kind = "class"
         for column, texts in found.items():
@@ -187,12 +189,6 @@ def _values(column: Iterable[Any]) -> list[Any]:
         if hasattr(column, method):
             return list(getattr(column, method)())
     return [value.tolist() if hasattr(value, "tolist") else value for value in column]
-
-
-def _class_names(columns: object, label: str) -> Sequence[str]:
-    """Return the class names of a ``ClassLabel`` column of a Dataset, or nothing."""
-    features = getattr(columns, "features", None)
-    return getattr(features[label], "names", None) or () if isinstance(features, Mapping) else ()
 
 
 def _labelled(columns: Columns, given: list[Any], kind: LabelKind | None, names: Sequence[str]) -> Columns:

@@ -123,11 +123,12 @@ def _jsonl(stream: IO[bytes], name: str) -> Records:
 
 
 def _json(stream: IO[bytes], name: str) -> Records:
-    content = files.document(stream, name)
     try:
-        found = json.loads(content.decode("utf-8-sig"))
+        found = json.loads(files.document(stream, name).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise files.not_utf8(error, name) from None
+    except SbertError:
+        raise
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name} is not JSON ({reason(error)})") from None
     if not isinstance(found, list):

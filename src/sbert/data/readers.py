@@ -20,10 +20,7 @@ from sbert.types import LabelKind
 
 logger = logging.getLogger(__name__)
 
-SPLITS = {
-    "train": ("train", "train_subset"),
-    "dev": ("dev", "dev_matched", "validation", "valid"),
-}
+SPLITS = {"train": ("train", "train_subset"), "dev": ("dev", "dev_matched", "validation", "valid")}
 """The values of the column ``split`` that a split stands for, where they are more than its name."""
 
 

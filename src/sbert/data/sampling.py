@@ -6,6 +6,7 @@ that resumes from a cursor sees exactly the batches that it would have seen with
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -156,29 +157,19 @@ def _no_duplicates(columns: Columns, batch_size: int, generator: np.random.Gener
     texts = list(columns.texts.values())
     after: dict[str, int] = {}  # the batch after the last one with this text
     sizes: list[int] = []
-    room: list[int] = []  # for a full batch, a later one that may not be full; for any other, itself
+    with_room: list[int] = []  # the batches that are not full, in ascending order
     chosen = np.empty(len(order), np.int64)
     for place, row in enumerate(order.tolist()):
         own = [column[row] for column in texts]
-        batch = _with_room(room, max([after.get(text, 0) for text in own]))
-        if batch == len(sizes):
+        position = bisect_left(with_room, max([after.get(text, 0) for text in own]))
+        if position == len(with_room):
+            with_room.append(len(sizes))
             sizes.append(0)
-            room.append(batch)
+        batch = with_room[position]
         sizes[batch] += 1
         if sizes[batch] == batch_size:
-            room[batch] = batch + 1
+            del with_room[position]
         for text in own:
             after[text] = batch + 1
         chosen[place] = batch
     return order[np.argsort(chosen, kind="stable")], np.cumsum(sizes)
-
-
-def _with_room(room: list[int], batch: int) -> int:
-    """Return the first batch from ``batch`` on that is not full, and shorten the path to it for later calls."""
-    way = []
-    while batch < len(room) and room[batch] != batch:
-        way.append(batch)
-        batch = room[batch]
-    for full in way:
-        room[full] = batch
-    return batch

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,10 @@ from sbert.data.rows import Row, Rows
 from sbert.disk.files import check_writable, whole_file
 from sbert.errors import BadInput, WrongUsage, shown
 from sbert.text.display import json_text
+from sbert.types import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from sbert.types import Array
 
 STANDARD_OUTPUT = Path("-")
 TABLE_SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
@@ -110,7 +109,7 @@ def open_table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
             with appending(file, types) as write:
                 yield write
         elif suffix in (".tsv", ".csv"):
-            yield partial(_delimited, file, _tsv_line if suffix == ".tsv" else _csv_line)
+            yield partial(_delimited, file, suffix)
         else:
             yield partial(_jsonl, file)
 
@@ -162,22 +161,19 @@ def _cell(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _tsv_line(fields: list[str]) -> str:
-    return "\t".join(fields) + "\n"
-
-
-def _csv_line(fields: list[str]) -> str:
+def _line(fields: Iterable[object], suffix: str) -> bytes:
+    cells = [_cell(value) for value in fields]
+    if suffix == ".tsv":
+        return ("\t".join(cells) + "\n").encode()
     buffer = io.StringIO()
-    csv.writer(buffer).writerow(fields)  # ends in \r\n, so that either character inside a text is quoted
-    return buffer.getvalue()
+    csv.writer(buffer).writerow(cells)  # ends in \r\n, so that either character inside a text is quoted
+    return buffer.getvalue().encode()
 
 
-def _delimited(
-    file: IO[bytes], line: Callable[[list[str]], str], records: Sequence[Record], vectors: Array | None = None
-) -> None:
+def _delimited(file: IO[bytes], suffix: str, records: Sequence[Record], vectors: Array | None = None) -> None:
     if records and not file.tell():
-        file.write(line(list(records[0])).encode())
-    file.writelines(line([_cell(value) for value in record.values()]).encode() for record in records)
+        file.write(_line(records[0], suffix))
+    file.writelines(_line(record.values(), suffix) for record in records)
 
 
 def _jsonl(file: IO[bytes], records: Sequence[Record], vectors: Array | None = None) -> None:

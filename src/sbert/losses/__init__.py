@@ -2,16 +2,8 @@
 
 from sbert.losses.compose import WeightedSum, matryoshka, poly_scores, weighted_sum
 from sbert.losses.distill import embedding_mse, kl, margin_mse, margin_mse_scores
-from sbert.losses.inputs import Loss
-from sbert.losses.margins import (
-    Distance,
-    batch_all,
-    batch_hard,
-    batch_semi_hard,
-    contrastive,
-    online_contrastive,
-    triplet,
-)
+from sbert.losses.inputs import Distance, Loss
+from sbert.losses.margins import batch_all, batch_hard, batch_semi_hard, contrastive, online_contrastive, triplet
 from sbert.losses.objectives import (
     OBJECTIVES,
     Objective,

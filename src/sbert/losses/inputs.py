@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from torch import Tensor
 
@@ -14,6 +15,8 @@ Inputs = Sequence[Tensor]
 Labels = Tensor | None
 Loss = Callable[[Inputs, Labels], Tensor]
 """Maps one (B, D) tensor per text column, and the labels or None, to a scalar."""
+Distance = Literal["euclidean", "manhattan", "cosine"]
+"""The cosine distance is 1 - cos."""
 
 _WORDS = {1: "one", 2: "two", 3: "three"}
 

@@ -6,18 +6,15 @@ Works on embeddings and labels only. The gradient of the distance of two equal v
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from sbert.errors import check_option
-from sbert.losses.inputs import Inputs, Labels, columns, labelled_pair, row_labels
+from sbert.losses.inputs import Distance, Inputs, Labels, columns, labelled_pair, row_labels
 from sbert.nn.similarity import all_pairs, pairwise
-
-Distance = Literal["euclidean", "manhattan", "cosine"]
-"""The cosine distance is 1 - cos."""
 
 
 def contrastive(
