@@ -20,7 +20,7 @@ from sbert.hub.parts import CrossParts
 from sbert.hub.schema import TABLE, checked, number
 from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_tensors
 from sbert.hub.transformer import read_transformer, write_transformer
-from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
+from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
 from sbert.nn.classify import Classifier, usual_scale
 from sbert.nn.transformer import Transformer
 from sbert.types import Scale
@@ -107,8 +107,7 @@ def write_cross(parts: CrossParts, folder: Path) -> None:
     with whole_model(folder) as draft:
         write_transformer(parts.transformer, draft)
         _add_head(parts, draft)
-        write_tokenizer(parts.tokenizer, parts.transformer, draft)
-        write_sentence_config(parts.tokenizer, draft, {"transformer_task": _TASK})
+        write_tokenizer(parts.tokenizer, parts.transformer, draft, {"transformer_task": _TASK})
         write_modules(draft)
         noted = {"model_type": CROSS, "__version__": versions(), "prompts": {}, "default_prompt_name": None}
         write_json(draft / SETTINGS, noted | {"activation_fn": path_of(_SCALES[parts.scale])})

@@ -21,7 +21,7 @@ from sbert.hub.reference import read_reference, write_reference
 from sbert.hub.schema import TABLE, TEXT, choice, read_settings, whole
 from sbert.hub.tensors import read_tensor
 from sbert.hub.transformer import lacks_pooler, read_transformer, write_transformer
-from sbert.hub.vocabulary import read_tokenizer, write_sentence_config, write_tokenizer
+from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
 from sbert.nn.heads import output_size
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
@@ -37,7 +37,14 @@ _SETTINGS = {
 
 
 @reads_folder
-def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
+def read_backbone(folder: Path) -> tuple[Tokenizer, Transformer]:
+    """Return tokenizer and transformer alone, of a plain encoder or of any model."""
+    place = _read_modules(folder)[0][1]
+    transformer = read_transformer(place)
+    return read_tokenizer(place, transformer), transformer
+
+
+def read_parts(folder: Path, *, legacy_weights: bool = False) -> Parts:
     """Return the parts of the bi-encoder in ``folder``.
 
     A plain encoder, without modules.json, gets mean pooling and no heads.
@@ -46,19 +53,6 @@ def read(folder: Path, *, legacy_weights: bool = False) -> Parts:
         folder: A model folder; see :func:`sbert.hub.resolve` for names.
         legacy_weights: Whether to accept ``pytorch_model.bin``, which is read without running any code from it.
     """
-    return read_parts(folder, legacy_weights)
-
-
-@reads_folder
-def read_backbone(folder: Path) -> tuple[Tokenizer, Transformer]:
-    """Return tokenizer and transformer alone, of a plain encoder or of any model."""
-    place = _read_modules(folder)[0][1]
-    transformer = read_transformer(place)
-    return read_tokenizer(place, transformer), transformer
-
-
-def read_parts(folder: Path, legacy_weights: bool = False) -> Parts:
-    """Return the same as :func:`read`, for functions that are protected themselves."""
     kind = kind_of(folder) or BI
     if kind not in (BI, POLY):
         raise wrong_kind(folder, kind, f"a bi-encoder ({BI}) is")
@@ -85,6 +79,9 @@ def read_parts(folder: Path, legacy_weights: bool = False) -> Parts:
         ranges=read_tensor(calibration, "ranges", (2, size)).numpy() if calibration.is_file() else None,
         reference=read_reference(bundled.reference_path(folder) or folder / _REFERENCE),
     )
+
+
+read = reads_folder(read_parts)
 
 
 def _read_modules(folder: Path) -> list[tuple[str, Path]]:
@@ -130,10 +127,9 @@ def write(parts: Parts, folder: Path) -> None:
 def write_into(draft: Path, parts: Parts, name: str) -> None:
     """Write the files of a bi-encoder into an empty folder that will be called ``name``."""
     write_transformer(parts.transformer, draft)
-    write_tokenizer(parts.tokenizer, parts.transformer, draft)
     # Without this, other libraries create and report a random pooler.
     bare = {"model_args": {"add_pooling_layer": False}} if lacks_pooler(parts.transformer) else {}
-    write_sentence_config(parts.tokenizer, draft, bare)
+    write_tokenizer(parts.tokenizer, parts.transformer, draft, bare)
     pooling, *places = write_modules(draft, ["Pooling", *(type(head).__name__ for head in parts.heads)])
     write_pooling(parts.pooling, parts.include_prompt, parts.transformer.facts.hidden_size, pooling)
     for head, place in zip(parts.heads, places, strict=True):

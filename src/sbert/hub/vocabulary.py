@@ -44,8 +44,15 @@ _SIGNS = (b"Replace", b"recompiled", b"\\u00")
 
 
 def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
-    """Return the tokenizer in ``folder``, which truncates at the folder's own length, at most at the last position."""
-    stored = _sentence_config(folder, task)
+    """Return the tokenizer in ``folder``, which truncates at the folder's own length, at most at the last position.
+
+    Where sentence-transformers notes what the transformer is for, that must be ``task``.
+    """
+    named = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
+    path = next(named, folder / _SENTENCE_CONFIGS[0])
+    stored = read_settings(path, _SENTENCE_CONFIG, optional=True)
+    if (found := stored["transformer_task"] or task) != task:
+        raise BadModel(f"{path} has transformer_task {shown(found)}, but only {task!r} fits this kind of model")
     published = read_settings(folder / "tokenizer_config.json", _TOKENIZER_CONFIG, optional=True)
     said = (stored["max_seq_length"], published["model_max_length"])
     length = min(next((length for length in said if length is not None), math.inf), transformer.facts.max_length)
@@ -75,16 +82,6 @@ def _check_ids(ids: Iterable[int], transformer: Transformer, folder: Path) -> No
     largest, embeddings = max(ids, default=0), transformer.facts.vocabulary_size
     if largest >= embeddings:
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
-
-
-def _sentence_config(folder: Path, task: str) -> dict[str, Any]:
-    """Return what sentence-transformers notes about the transformer in ``folder``, which must be for this task."""
-    found = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
-    path = next(found, folder / _SENTENCE_CONFIGS[0])
-    config = read_settings(path, _SENTENCE_CONFIG, optional=True)
-    if (stored := config["transformer_task"] or task) != task:
-        raise BadModel(f"{path} has transformer_task {shown(stored)}, but only {task!r} fits this kind of model")
-    return config
 
 
 def _read_backend(folder: Path) -> tokenizers.Tokenizer:
@@ -150,10 +147,11 @@ def _longest_replacement(charsmap: str, path: Path) -> int:
     return max(1, *map(len, table[end:].split(b"\0")))
 
 
-def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path) -> None:
+def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path, more: Mapping[str, object]) -> None:
     """Write tokenizer.json, and what other libraries need to know about it.
 
     The generic class takes tokenizer.json as it is; those named after architectures rebuild parts of it.
+    ``more`` is what sentence-transformers must know besides the maximum length and whether texts are lower-cased.
     """
     tokenizer.backend.save(str(folder / "tokenizer.json"))
     segments = ["token_type_ids"] if tokenizer.types and transformer.facts.segments > 1 else []
@@ -165,12 +163,8 @@ def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path
         **_special_tokens(tokenizer.backend, transformer.facts.pad_token_id),
     }
     write_json(folder / "tokenizer_config.json", config)
-
-
-def write_sentence_config(tokenizer: Tokenizer, folder: Path, more: Mapping[str, object]) -> None:
-    """Write the maximum length and whether texts are lower-cased, for sentence-transformers."""
-    config = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case, **more}
-    write_json(folder / "sentence_bert_config.json", config)
+    lengths = {"max_seq_length": tokenizer.max_length, "do_lower_case": tokenizer.lower_case}
+    write_json(folder / _SENTENCE_CONFIGS[0], {**lengths, **more})
 
 
 def _special_tokens(backend: tokenizers.Tokenizer, pad: int | None) -> dict[str, str]:

@@ -79,7 +79,8 @@ def _read_folder(folder: Path, max_words: int | None, without: Collection[str]) 
     with gzip.open(folder / _VOCABULARY) as file:
         content = file.read(LARGEST_VOCABULARY + 1)
     if len(content) > LARGEST_VOCABULARY:
-        raise BadInput(f"{folder / _VOCABULARY} holds more than {LARGEST_VOCABULARY:,} bytes; download it again")
+        most = f"more than {LARGEST_VOCABULARY:,} bytes of words"
+        raise BadInput(f"{folder / _VOCABULARY} holds {most}; download it again")
     words = content.decode().rstrip("\n").split("\n")
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise BadInput(
