@@ -16,7 +16,7 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,15 +49,12 @@ class Source:
         """Return the position of a record for messages: lines are counted from 1, rows of json and parquet from 0."""
         return f"{self.name}, {'row' if self.format in ('json', 'parquet') else 'line'} {number}"
 
-    @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
+    def opened(self) -> AbstractContextManager[IO[bytes]]:
         """Open the bytes, decompressed if the name ends in ``.gz``."""
         if self.copy is None:
-            with opened(self.path) as stream:
-                yield stream
-        else:
-            self.copy.seek(0)
-            yield self.copy
+            return opened(self.path)
+        self.copy.seek(0)
+        return nullcontext(self.copy)
 
 
 def source(path: str | Path, format: str | None = None, *, txt: str = "txt") -> Source:

@@ -13,7 +13,7 @@ from typing import Any
 from sbert.data import files
 from sbert.data.files import Source
 from sbert.data.formats import Record, check_names, records
-from sbert.data.shapes import text_column, text_columns
+from sbert.data.shapes import text_columns
 from sbert.errors import BadInput, listed, shown
 
 _NUMBERS = {1: "one text", 2: "two texts", 3: "three texts"}
@@ -163,7 +163,7 @@ def _checked(source: Source, columns: Sequence[str] | None, one_text: bool) -> I
     for row in rows_of(source):
         if not found:
             check_names(list(row.fields), source.name)
-            found = (text_column if one_text else text_columns)(list(row.fields), source.name, columns)
+            found = text_columns(list(row.fields), source.name, columns, one_text)
         row.columns = found
         for column in found:
             row.text(column)

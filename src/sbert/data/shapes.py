@@ -84,35 +84,27 @@ def recognise(
     )
 
 
-def text_columns(available: Sequence[str], name: str, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return all columns of texts: those in ``columns``, those with the usual names of a shape, or the only one.
+def text_columns(
+    available: Sequence[str], name: str, columns: Sequence[str] | None = None, one_text: bool = False
+) -> tuple[str, ...]:
+    """Return the columns of texts: those in ``columns``, those with the usual names of a shape, or the only column.
+
+    With ``one_text``, the usual names are ``text`` and ``sentence``.
 
     >>> text_columns(["id", "sentence1", "sentence2"], "pairs.tsv")
     ('sentence1', 'sentence2')
-    """
-    _check_asked(columns or (), available, name)
-    usual = (_texts(shape, available) for shape in SHAPES.values())
-    found = tuple(columns or ()) or next(filter(None, usual), ()) or (tuple(available) if len(available) == 1 else ())
-    if not found:
-        raise BadInput(
-            f"{name} has the columns {listed(available)}, of which none is known to hold texts; name those that do, "
-            "as with --columns a,b"
-        )
-    return found
-
-
-def text_column(available: Sequence[str], name: str, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return one column of texts: the one in ``columns``, ``text``, ``sentence``, or the only one.
-
-    >>> text_column(["id", "sentence"], "topics.tsv")
+    >>> text_columns(["id", "sentence"], "topics.tsv", one_text=True)
     ('sentence',)
     """
     _check_asked(columns or (), available, name)
-    usual = [column for column in ("text", "sentence") if column in available]
-    found = list(columns or ()) or usual or list(available)
-    if len(found) > 1 and not usual:
-        raise BadInput(f"{name} has the columns {listed(available)}; name the one that holds the texts with --column")
-    return (found[0],)
+    shapes = [SHAPES["texts"]] if one_text else SHAPES.values()
+    usual = next(filter(None, (_texts(shape, available) for shape in shapes)), ())
+    found = tuple(columns or ()) or usual or (tuple(available) if len(available) == 1 else ())
+    if not found:
+        unknown = ", of which none is known to hold texts; name those that do, as with --columns a,b"
+        unnamed = "; name the one that holds the texts with --column"
+        raise BadInput(f"{name} has the columns {listed(available)}{unnamed if one_text else unknown}")
+    return found
 
 
 def _check_asked(asked: Sequence[str], available: Sequence[str], name: str) -> None:

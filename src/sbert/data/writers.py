@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -102,7 +102,7 @@ def open_table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
     :func:`types_of` returned, by default those of the first records.
     """
     suffix = path.suffix.lower()
-    with _opened(path) as file:
+    with nullcontext[IO[bytes]](sys.stdout.buffer) if path == STANDARD_OUTPUT else whole_file(path) as file:
         if suffix == ".parquet":
             from sbert.data.parquet import appending
 
@@ -121,7 +121,7 @@ def open_vectors(path: Path, count: int, types: pa.Schema | None = None) -> Iter
     A npy file holds the vectors only; in other formats they are the field "embedding" of each record.
     """
     if path.suffix.lower() == ".npy":
-        with _opened(path) as file:
+        with whole_file(path) as file:
             yield partial(_npy, file, count)
     else:
         with open_table(path, types) as write:
@@ -135,15 +135,6 @@ def numbers(values: Array) -> list[Any]:
     if values.dtype.kind != "f":
         return list(values.tolist())
     return [float(digits) for digits in values.astype(str)]
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if path == STANDARD_OUTPUT:
-        yield sys.stdout.buffer
-    else:
-        with whole_file(path) as file:
-            yield file
 
 
 def _is_unicode(value: object) -> bool:

@@ -212,7 +212,7 @@ def objective_of(loss: object) -> Objective | None:
     while isinstance(loss, partial):  # options, and the wrappers matryoshka and poly_scores
         loss = loss.keywords.get("loss", loss.func)
     function = type(loss) if isinstance(loss, pairs.SoftmaxClassifier) else loss
-    return next((each for each in _TABLE if function is not None and function in (each.loss, each.of_scores)), None)
+    return next((each for each in _TABLE if function in (each.loss, each.of_scores or each.loss)), None)
 
 
 def _find(name: str, kind: ModelKind, others: Sequence[str] = ()) -> Objective:
