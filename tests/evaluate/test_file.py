@@ -10,8 +10,7 @@ import pytest
 from sbert.errors import BadInput
 from sbert.evaluate import BinaryPairs, PairClassification, Similarity, Triplets
 from sbert.evaluate.suites import file
-from sbert.evaluate.suites.columns import evaluator_of
-from sbert.evaluate.suites.task import Options
+from sbert.evaluate.suites.task import Options, evaluator_of
 
 FIRST = ["한 남자가 기타를 친다", "비가 온다", "The museum is closed", "고양이가 잔다", "책을 읽는다", "A train"]
 SECOND = ["남자가 연주한다", "I like jazz", "It does not open", "고양이가 존다", "해가 쨍쨍하다", "The train"]

@@ -28,10 +28,10 @@ def test_counted_draws_score_as_the_drawn_items_themselves(rows, seed):
     counts = next(_draws(len(gold), 20, seed))
     assert counts.sum(axis=1).tolist() == [len(gold)] * 20
     for metric in (accuracy, pearson, spearman):
-        found, expected = _QUICK[metric](predicted, gold)(counts), _one_by_one(metric, predicted, gold)(counts)
+        found, expected = _QUICK[metric](predicted, gold, counts), _one_by_one(metric, predicted, gold, counts)
         np.testing.assert_allclose(found, expected, atol=1e-8)
     np.testing.assert_allclose(
-        _QUICK[attained](predicted, gold + 1)(counts), _one_by_one(attained, predicted, gold + 1)(counts)
+        _QUICK[attained](predicted, gold + 1, counts), _one_by_one(attained, predicted, gold + 1, counts)
     )
 
 

@@ -17,9 +17,8 @@ from sbert import CrossEncoder
 from sbert.errors import BadInput, BadOption
 from sbert.evaluate.evaluators.similarity import aggregate
 from sbert.evaluate.metrics import accuracy, spearman
-from sbert.evaluate.score import Score
+from sbert.evaluate.score import Missing, Report, Score
 from sbert.evaluate.suites.catalog import SUITES
-from sbert.evaluate.suites.report import Missing, Report
 from sbert.evaluate.suites.sources import DataFolder
 
 # Pairs and scores, in an order that the words in common do not wholly follow.

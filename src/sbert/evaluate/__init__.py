@@ -4,16 +4,12 @@
 make evaluators of published test sets.
 """
 
-from sbert.evaluate.evaluators.clustering import Clustering
-from sbert.evaluate.evaluators.combined import Several
-from sbert.evaluate.evaluators.evaluator import primary_metric
-from sbert.evaluate.evaluators.mining import ParaphraseMining
+from sbert.evaluate.evaluators.evaluator import Several, primary_metric
+from sbert.evaluate.evaluators.mining import Clustering, ParaphraseMining
 from sbert.evaluate.evaluators.pairs import BinaryPairs, PairClassification
-from sbert.evaluate.evaluators.rerank import Rerank, Sample
-from sbert.evaluate.evaluators.retrieval import Retrieval
-from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity
+from sbert.evaluate.evaluators.retrieval import Rerank, Retrieval, Sample
+from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity, Triplets
 from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
-from sbert.evaluate.evaluators.triplets import Triplets
 from sbert.evaluate.metrics.significance import compare, interval, mcnemar
 from sbert.evaluate.score import Score
 

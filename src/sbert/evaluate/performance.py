@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from timeit import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,7 +61,7 @@ def stability(model: Model, items: Items, company: Items) -> Stability:
         items: Texts, or pairs for a model that reads pairs.
         company: Other items to process together with them.
     """
-    run = _runner(model)
+    run = partial(_run, model)
     expected = run(items)
     same = np.ones(len(items), bool)
     difference = 0.0
@@ -71,21 +73,17 @@ def stability(model: Model, items: Items, company: Items) -> Stability:
     return Stability(int(same.sum()), difference, runs)
 
 
-def _runner(model: Model) -> Callable[..., Array]:
-    """Make a function ``run(items, batch_tokens=2048)`` that returns (N, D) vectors or (N, L) scores."""
-
-    def run(items: Items, batch_tokens: int = 2048) -> Array:
-        if isinstance(model, PolyEncoder):
-            queries, documents = zip(*items, strict=True)
-            codes = model.encode_query(queries, batch_tokens=batch_tokens, on_truncate="ignore")
-            vectors = model.encode_document(documents, batch_tokens=batch_tokens, on_truncate="ignore")
-            return np.stack([model.score(*pair) for pair in zip(codes, vectors[:, None], strict=True)])
-        if isinstance(model, CrossEncoder):
-            scores = model.predict(items, batch_tokens=batch_tokens, output="logit", on_truncate="ignore")
-            return scores.reshape(len(items), -1)
-        return model.encode(items, batch_tokens=batch_tokens, on_truncate="ignore")
-
-    return run
+def _run(model: Model, items: Items, batch_tokens: int = 2048) -> Array:
+    """(N, D) vectors or (N, L) scores."""
+    if isinstance(model, PolyEncoder):
+        queries, documents = zip(*items, strict=True)
+        codes = model.encode_query(queries, batch_tokens=batch_tokens, on_truncate="ignore")
+        vectors = model.encode_document(documents, batch_tokens=batch_tokens, on_truncate="ignore")
+        return np.stack([model.score(*pair) for pair in zip(codes, vectors[:, None], strict=True)])
+    if isinstance(model, CrossEncoder):
+        scores = model.predict(items, batch_tokens=batch_tokens, output="logit", on_truncate="ignore")
+        return scores.reshape(len(items), -1)
+    return model.encode(items, batch_tokens=batch_tokens, on_truncate="ignore")
 
 
 def _runs(run: Callable[..., Array], items: Items, company: Items) -> Iterator[tuple[str, slice, Array]]:
@@ -97,14 +95,10 @@ def _runs(run: Callable[..., Array], items: Items, company: Items) -> Iterator[t
         yield f"{budget} tokens a batch", every, run(items, batch_tokens=budget)
     # On a busy machine, many threads spend most of their time waiting for each other in work as small as one text.
     some = slice(None, None, 5)
-    yield f"{len(items[some])} of them alone", some, _one_by_one(run, items[some])
+    yield f"{len(items[some])} of them alone", some, np.concatenate([run([item]) for item in items[some]])
     with _one_thread():
         yield "on 1 thread", every, run(items)
-        yield "alone on 1 thread", every, _one_by_one(run, items)
-
-
-def _one_by_one(run: Callable[..., Array], items: Items) -> Array:
-    return np.concatenate([run([item]) for item in items])
+        yield "alone on 1 thread", every, np.concatenate([run([item]) for item in items])
 
 
 @contextmanager
@@ -119,30 +113,21 @@ def _one_thread() -> Iterator[None]:
 
 def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
     """Measure tokens per second in alternation with the peak of the machine, so that both see the same load."""
-    run = _runner(model)
     tokens = model.tokenize(items)
     count = int(tokens.lengths.sum())
-    work = flops(model, tokens)
     matrix = torch.rand(_SIZE, _SIZE, device=model.device)
     running: list[float] = []
     multiplying: list[float] = []
     start = time.perf_counter()
     while len(running) < _ROUNDS and time.perf_counter() - start < _MAX_SECONDS:
-        multiplying.append(min(_seconds_to_multiply(matrix) for _ in range(2)))
-        begin = time.perf_counter()
-        run(items)
-        running.append(time.perf_counter() - begin)
+        # An accelerator works asynchronously until a number is read.
+        multiplying += repeat(lambda: float(torch.mm(matrix, matrix)[0, 0]), number=1, repeat=2)
+        running += repeat(lambda: _run(model, items), number=1, repeat=1)
     return Speed(
         tokens_per_second=count / min(running),
-        flops_per_token=work / count,
+        flops_per_token=flops(model, tokens) / count,
         peak=2 * _SIZE**3 / min(multiplying),
     )
-
-
-def _seconds_to_multiply(matrix: torch.Tensor) -> float:
-    begin = time.perf_counter()
-    float(torch.mm(matrix, matrix)[0, 0])  # an accelerator works asynchronously until a number is read
-    return time.perf_counter() - begin
 
 
 def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:

@@ -16,8 +16,7 @@ from sbert.disk.files import whole_file
 from sbert.errors import BadInput
 from sbert.evaluate.drift import Drift, drift
 from sbert.evaluate.metrics.significance import Comparison
-from sbert.evaluate.score import Score
-from sbert.evaluate.suites.report import Missing, Report
+from sbert.evaluate.score import Missing, Report, Score
 from sbert.models.load import CLASSES, load
 from sbert.models.vectors import VectorModel
 from sbert.pages import records

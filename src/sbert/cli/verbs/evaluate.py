@@ -29,10 +29,9 @@ from sbert.disk.files import whole_file
 from sbert.errors import BadInput, check_value
 from sbert.evaluate.evaluators.similarity import Aggregation
 from sbert.evaluate.metrics.significance import Interval
-from sbert.evaluate.score import Score
+from sbert.evaluate.score import Report, Score
 from sbert.evaluate.suites import SUITES, file
 from sbert.evaluate.suites import download as download_suite
-from sbert.evaluate.suites.report import Report
 from sbert.models.load import load
 from sbert.pages import reports as pages
 from sbert.pages.records import Bar, Plot, Suite, Table

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from sbert.errors import BadInput, listed, shown
-from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.inputs import check_lengths, checksum
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, check_lengths, checksum
 from sbert.evaluate.evaluators.protocol import pair_scores, predict
 from sbert.evaluate.metrics import prediction as metrics
 from sbert.evaluate.score import Score
@@ -63,12 +61,22 @@ class BinaryPairs(ScoreEvaluator[Encoder | Scorer]):
         return [score for by, predicted in found.items() for score in self._scores(by, predicted)]
 
     def _scores(self, by: Similarity | None, predicted: FloatArray) -> list[Score]:
-        name = "ap" if by else self.scorer_metric
-        scores = [Score.measured(name, metrics.average_precision, predicted, self.gold)]
+        right, best = metrics.best_accuracy(predicted, self.gold), metrics.best_f1(predicted, self.gold)
+        matthews = metrics.matthews(predicted.astype(np.float64) >= best.threshold, self.gold)
         # The scores of distances are negative, but a user compares a threshold with distances, which are positive.
         sign = -1 if by in ("euclidean", "manhattan") else 1
-        scores += _at_best_thresholds(predicted, self.gold, sign)
-        return [replace(score, name=f"{by}_{score.name}") for score in scores] if by else scores
+        prefix, items, data = f"{by}_" if by else "", len(self.gold), (predicted, self.gold)
+        at_right, at_best = (f"at the threshold {sign * found.threshold:.4g}" for found in (right, best))
+        return [
+            Score.measured(f"{by}_ap" if by else self.scorer_metric, metrics.average_precision, *data),
+            Score(f"{prefix}accuracy", right.accuracy, items, _highest_accuracy, *data, note=at_right),
+            Score(f"{prefix}accuracy_threshold", sign * right.threshold, items),
+            Score(f"{prefix}f1", best.f1, items, _highest_f1, *data, note=at_best),
+            Score(f"{prefix}f1_threshold", sign * best.threshold, items),
+            Score(f"{prefix}precision", best.precision, items),
+            Score(f"{prefix}recall", best.recall, items),
+            Score(f"{prefix}mcc", matthews, items),
+        ]
 
 
 class PairClassification(ScoreEvaluator[Classifier]):
@@ -104,53 +112,29 @@ class PairClassification(ScoreEvaluator[Classifier]):
         if outputs.ndim < 2:
             raise BadInput("the model has one label, but classes are told apart; use BinaryPairs, or several labels")
         predicted = self._known_labels(model, outputs.shape[1])[outputs.argmax(axis=1)]
-        names = np.asarray(model.labels) if self.gold.dtype.kind in "iu" else None
-        return [
+        scores = [
             Score.measured("accuracy", metrics.accuracy, predicted, self.gold),
             Score.measured("f1_macro", _macro_f1, predicted, self.gold),
-            *(
-                Score.measured(
-                    f"f1_{label if names is None else names[label]}",
-                    metrics.f1,
-                    predicted == label,
-                    self.gold == label,
-                )
-                for label in np.unique(self.gold)
-            ),
         ]
+        for label in np.unique(self.gold):
+            name = label if self.gold.dtype.kind == "U" else model.labels[label]
+            scores.append(Score.measured(f"f1_{name}", metrics.f1, predicted == label, self.gold == label))
+        return scores
 
     def _known_labels(self, model: Classifier, count: int) -> Array:
         """(L,) the model's labels as numbers or names, spelled as the gold labels are."""
         wanted = set(self.gold.tolist())
-        if self.gold.dtype.kind in "iu":
-            known = np.arange(count)
-        else:
+        if self.gold.dtype.kind == "U":
             spelling = {name.lower(): name for name in wanted}
             known = np.asarray([name if name in wanted else spelling.get(name.lower(), name) for name in model.labels])
+        else:
+            known = np.arange(count)
         if unknown := sorted(wanted - set(known.tolist())):
             known_names = listed(known.tolist())
             raise BadInput(
                 f"a pair has the label {shown(unknown[0])}, but the model knows {known_names}; rename one of them"
             )
         return known
-
-
-def _at_best_thresholds(predicted: FloatArray, gold: Array, sign: int) -> list[Score]:
-    right, best, items = metrics.best_accuracy(predicted, gold), metrics.best_f1(predicted, gold), len(gold)
-    matthews = metrics.matthews(predicted.astype(np.float64) >= best.threshold, gold)
-    return [
-        Score("accuracy", right.accuracy, items, _highest_accuracy, predicted, gold, note=_at(sign * right.threshold)),
-        Score("accuracy_threshold", sign * right.threshold, items),
-        Score("f1", best.f1, items, _highest_f1, predicted, gold, note=_at(sign * best.threshold)),
-        Score("f1_threshold", sign * best.threshold, items),
-        Score("precision", best.precision, items),
-        Score("recall", best.recall, items),
-        Score("mcc", matthews, items),
-    ]
-
-
-def _at(threshold: float) -> str:
-    return f"at the threshold {threshold:.4g}"
 
 
 def _highest_accuracy(predicted: Array, gold: Array) -> float:

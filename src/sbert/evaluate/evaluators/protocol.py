@@ -70,10 +70,9 @@ def pair_scores(
     """
     if not isinstance(model, Encoder):
         return {None: predict_one(model, first, second)}
-    columns = (
-        [*embed(model, first, role="query"), *embed(model, second, role="document")]
-        if search
-        else embed(model, first, second)
-    )
+    if search:
+        columns = embed(model, first, role="query") + embed(model, second, role="document")
+    else:
+        columns = embed(model, first, second)
     a, b = (torch.as_tensor(vectors).float() for vectors in columns)
     return {similarity: pairwise(a, b, similarity).numpy() for similarity in SIMILARITIES}

@@ -1,21 +1,20 @@
-"""Retrieval: queries, a corpus, and the documents of it that are relevant to each query."""
+"""Retrieval: queries, a corpus and its relevant documents; and re-ranking of the candidates of each query."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sbert.errors import BadInput, check_option, shown
-from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.inputs import checksum
-from sbert.evaluate.evaluators.protocol import SIMILARITIES, embed, predict_one
-from sbert.evaluate.metrics.prediction import attained
-from sbert.evaluate.metrics.ranking import Figure, Relevant, grades_of, judge
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, checksum
+from sbert.evaluate.evaluators.protocol import SIMILARITIES, embed, pair_scores, predict_one
+from sbert.evaluate.metrics.prediction import attained, average_precision
+from sbert.evaluate.metrics.ranking import Figure, Judged, Relevant, grades_of, judge, ndcg_at, shared_grades
 from sbert.evaluate.score import Score
 from sbert.search.exact import semantic_search
-from sbert.types import Encoder, Scorer, Similarity
+from sbert.types import Array, Encoder, FloatArray, Scorer, Similarity
 
 FIGURES = (
     *("ndcg@10", "mrr@10", "map@100"),
@@ -25,6 +24,8 @@ DEPTH = 100
 """Number of documents that a search returns, unless a figure looks at more."""
 Ranking = list[list[Hashable]]
 """For each query the ids of documents, best first."""
+_K = 10
+"""Number of candidates that the figures of re-ranking look at."""
 
 
 class Retrieval(ScoreEvaluator[Encoder]):
@@ -119,13 +120,11 @@ class Retrieval(ScoreEvaluator[Encoder]):
 
     def rerank(self, ranking: Ranking, reranker: Scorer) -> Ranking:
         """Order the documents of a search by a scorer; documents with equal scores keep their order."""
-        counts = [len(documents) for documents in ranking]
-        queries = np.repeat(np.array(list(self.queries.values()), object), counts).tolist()
-        texts = [self.corpus[document] for documents in ranking for document in documents]
-        parts = np.split(predict_one(reranker, queries, texts), np.cumsum(counts)[:-1])
+        texts = [[self.corpus[document] for document in documents] for documents in ranking]
+        found = _by_query(predict_one(reranker, *_pairs(self.queries.values(), texts)), texts)
         return [
             [documents[place] for place in np.argsort(-scores, kind="stable")]
-            for documents, scores in zip(ranking, parts, strict=True)
+            for documents, scores in zip(ranking, found, strict=True)
         ]
 
     def _scores(self, ranking: Ranking, prefix: str, note: str) -> list[Score]:
@@ -133,3 +132,104 @@ class Retrieval(ScoreEvaluator[Encoder]):
         return [
             Score.mean_of(f"{prefix}{name}", figure.values(judged), note=note) for name, figure in self.figures.items()
         ]
+
+
+class Sample(NamedTuple):
+    """A query with its candidates: ``negative`` texts, or ``documents`` in the order of a first search."""
+
+    query: str
+    positive: str | Sequence[str]
+    negative: str | Sequence[str] = ()
+    documents: Sequence[str] = ()
+    """Best first, with the positives that the search found; the others are candidates, too."""
+
+
+class Rerank(ScoreEvaluator[Encoder | Scorer]):
+    """Whether the relevant candidates are ranked first, by an encoder's cosine or a scorer's own score.
+
+    nDCG and MAP treat candidates with equal scores as one group that shares its places; MRR ranks a relevant candidate
+    behind the others with the same score.
+
+    >>> from sbert import BiEncoder
+    >>> samples = [Sample("Which animal sleeps?", positive=["A cat naps."], negative=["기차가 늦는다."])]
+    >>> Rerank(samples)(BiEncoder.from_pretrained())
+    {'ndcg@10': 100.0, 'map': 100.0, 'mrr@10': 100.0}
+    """
+
+    primary_metric = "ndcg@10"
+    metric = staticmethod(attained)
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self.samples = [_checked(number, sample) for number, sample in enumerate(samples)]
+        if not self.samples:
+            raise BadInput("got no samples, but at least one must be ranked")
+        if len({bool(sample.documents) for sample in self.samples}) > 1:
+            raise BadInput("some samples have documents and some have not, but their scores do not mix; split them")
+        # The positives first, then the others; each text once.
+        self.candidates = [
+            list(dict.fromkeys([*sample.positive, *sample.negative, *sample.documents])) for sample in self.samples
+        ]
+        self.gold = np.full(len(self.samples), 100.0)
+
+    def __repr__(self) -> str:
+        texts = (text for query, *parts in self.samples for part in ([query], *parts) for text in [*part, "|"])
+        return f"Rerank({len(self.samples)} queries, checksum {checksum(*texts)})"
+
+    def scores(self, model: Encoder | Scorer) -> list[Score]:
+        """nDCG@10, MAP and MRR@10; if the samples have documents, also those of the first search, as ``base_``."""
+        pairs = _pairs((sample.query for sample in self.samples), self.candidates)
+        predicted = next(iter(pair_scores(model, *pairs, search=True).values()))
+        found = _by_query(predicted, self.candidates)
+        scores = _means(
+            _judge(np.arange(len(part)) < len(sample.positive), part)
+            for sample, part in zip(self.samples, found, strict=True)
+        )
+        if self.samples[0].documents:
+            scores += _means(map(_judge_first_search, self.samples), "base_")
+        return scores
+
+
+def _checked(number: int, sample: Sample) -> Sample:
+    query, positive, negative, documents = sample
+    positive, negative = ((part,) if isinstance(part, str) else tuple(part) for part in (positive, negative))
+    others = set(negative or documents) - set(positive)
+    if not positive or not others or (negative and documents):
+        raise BadInput(
+            f"sample {number} has {len(positive)} positive, {len(negative)} negative texts and {len(documents)} "
+            "documents, but needs a positive and another one, and either negative texts or documents; repair it or "
+            "leave it out"
+        )
+    return Sample(query, positive, negative, tuple(documents))
+
+
+def _judge(relevant: Array, scores: Array) -> tuple[float, float, float]:
+    """nDCG@10, MAP and MRR@10 of one query."""
+    judged = Judged(shared_grades(scores, relevant)[None], np.sort(relevant)[None, ::-1].astype(np.float64))
+    first = 1 + int((scores[~relevant] >= scores[relevant].max()).sum())
+    return float(ndcg_at(judged, _K)[0]), average_precision(scores, relevant), 100 / first if first <= _K else 0.0
+
+
+def _judge_first_search(sample: Sample) -> tuple[float, float, float]:
+    """Judge the order of the documents; the positives that are not among them are ranked behind the last one."""
+    relevant = [text in sample.positive for text in sample.documents]
+    if not any(relevant):
+        return 0.0, 0.0, 0.0
+    relevant += [True] * (len(sample.positive) - sum(relevant))
+    return _judge(np.array(relevant), -np.arange(len(relevant)))
+
+
+def _means(values: Iterable[tuple[float, float, float]], prefix: str = "") -> list[Score]:
+    names = (f"ndcg@{_K}", "map", f"mrr@{_K}")
+    columns = np.array(list(values)).T
+    return [Score.mean_of(f"{prefix}{name}", column) for name, column in zip(names, columns, strict=True)]
+
+
+def _pairs(queries: Iterable[str], candidates: Sequence[Sequence[str]]) -> tuple[list[str], list[str]]:
+    """Return the first and the second texts of all pairs of a query and one of its candidates."""
+    pairs = [(query, text) for query, texts in zip(queries, candidates, strict=True) for text in texts]
+    return [query for query, _ in pairs], [text for _, text in pairs]
+
+
+def _by_query(scores: FloatArray, candidates: Sequence[Sequence[str]]) -> list[FloatArray]:
+    """Divide the scores of all pairs into those of each query."""
+    return np.split(scores, np.cumsum([len(texts) for texts in candidates])[:-1])

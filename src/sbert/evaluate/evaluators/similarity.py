@@ -1,4 +1,4 @@
-"""Semantic textual similarity: pairs of texts with gold similarity scores."""
+"""Semantic textual similarity: pairs of texts with gold similarity scores, and triplets."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
+import torch
 
 from sbert.errors import check_option
-from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.inputs import check_lengths, checksum
-from sbert.evaluate.evaluators.protocol import pair_scores
-from sbert.evaluate.metrics.prediction import check_gold, pearson, spearman
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, check_lengths, checksum
+from sbert.evaluate.evaluators.protocol import embed, pair_scores
+from sbert.evaluate.metrics.prediction import accuracy, check_gold, pearson, spearman
 from sbert.evaluate.metrics.significance import Metric
 from sbert.evaluate.score import Score
+from sbert.nn.similarity import pairwise
 from sbert.types import Array, Encoder, Scorer
 from sbert.types import Similarity as SimilarityFunction
 
@@ -61,18 +62,14 @@ class Similarity(ScoreEvaluator[Encoder | Scorer]):
         check_gold(self.gold, self.gold)
         self.subsets = [""] * len(self.gold) if subsets is None else list(subsets)
         check_lengths(scores=self.gold, subsets=self.subsets)
-        self.aggregation: Aggregation = aggregation if len(set(self.subsets)) > 1 else "all"
+        count = len(set(self.subsets))
+        self.aggregation: Aggregation = aggregation if count > 1 else "all"
+        self.note = f"aggregation {aggregation} of {count} subsets" if count > 1 else ""
 
     def __repr__(self) -> str:
         shown = "" if self.aggregation == "all" else f", {self.aggregation} of {len(set(self.subsets))} subsets"
         mark = checksum(*self.first, *self.second, self.gold)
         return f"{type(self).__name__}({len(self.gold)} pairs{shown}, checksum {mark})"
-
-    @property
-    def note(self) -> str:
-        """Names the aggregation if there is more than one subset."""
-        count = len(set(self.subsets))
-        return f"aggregation {self.aggregation} of {count} subsets" if count > 1 else ""
 
     def scores(self, model: Encoder | Scorer) -> list[Score]:
         """Spearman and Pearson correlations, times 100."""
@@ -114,11 +111,7 @@ class ArgumentSimilarity(Similarity):
         self, first: Sequence[str], second: Sequence[str], gold: Sequence[float] | Array, topics: Sequence[str]
     ) -> None:
         super().__init__(first, second, gold, subsets=topics, aggregation="mean")
-
-    @property
-    def note(self) -> str:
-        """Names the aggregation."""
-        return f"mean over {len(set(self.subsets))} topics, not trained on them"
+        self.note = f"mean over {len(set(topics))} topics, not trained on them"
 
 
 def aggregate(
@@ -141,3 +134,35 @@ def aggregate(
     names, subset, sizes = np.unique(np.array(subsets), return_inverse=True, return_counts=True)
     values = [metric(predicted[subset == number], gold[subset == number]) for number in range(len(names))]
     return float(np.average(values, weights=sizes if aggregation == "wmean" else None))
+
+
+class Triplets(ScoreEvaluator[Encoder]):
+    """Share of triplets whose anchor is nearer to the positive than to the negative text.
+
+    The primary figure uses the Euclidean distance, as the Sentence-BERT paper does.
+
+    >>> from sbert import BiEncoder
+    >>> evaluator = Triplets(["A cat sleeps."], ["A cat naps."], ["기차가 늦는다."])
+    >>> evaluator(BiEncoder.from_pretrained())["euclidean_accuracy"]
+    100.0
+    """
+
+    primary_metric = "euclidean_accuracy"
+    metric = staticmethod(accuracy)
+
+    def __init__(self, anchors: Sequence[str], positives: Sequence[str], negatives: Sequence[str]) -> None:
+        check_lengths(anchors=anchors, positives=positives, negatives=negatives)
+        self.anchors, self.positives, self.negatives = list(anchors), list(positives), list(negatives)
+        self.gold = np.ones(len(anchors), np.bool_)
+
+    def __repr__(self) -> str:
+        texts = [*self.anchors, *self.positives, *self.negatives]
+        return f"Triplets({len(self.anchors)} triplets, checksum {checksum(*texts)})"
+
+    def scores(self, model: Encoder) -> list[Score]:
+        """Percentage of triplets in the right order, by every similarity function."""
+        columns = embed(model, self.anchors, self.positives, self.negatives)
+        anchors, positives, negatives = (torch.as_tensor(vectors).float() for vectors in columns)
+        order: tuple[SimilarityFunction, ...] = ("euclidean", "cosine", "dot", "manhattan")
+        right = {by: pairwise(anchors, positives, by) > pairwise(anchors, negatives, by) for by in order}
+        return [Score.measured(f"{by}_accuracy", accuracy, found.numpy(), self.gold) for by, found in right.items()]

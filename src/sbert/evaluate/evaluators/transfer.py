@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sbert.errors import BadInput
-from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.inputs import check_lengths, checksum
+from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, check_lengths, checksum
 from sbert.evaluate.evaluators.protocol import embed
 from sbert.evaluate.metrics.prediction import accuracy, f1
 from sbert.evaluate.score import Score
@@ -100,20 +99,18 @@ class Transfer(ScoreEvaluator[Encoder]):
 
     def scores(self, model: Encoder) -> list[Score]:
         """Accuracy and, for pairs, the F1 of the label "1"."""
-        predicted = self._classified(model)
+        train, labels = features(model, self.train), np.array(self.train.labels)
+        if self.test is None:
+            predicted = classify_by_folds(train, labels, self.folds)
+        elif self.dev is None:
+            predicted = classify(train, labels, features(model, self.test), self.folds, WIDE)
+        else:
+            dev, dev_labels = features(model, self.dev), np.array(self.dev.labels)
+            predicted = classify_with_dev(train, labels, dev, dev_labels, features(model, self.test))
         scores = [Score.measured("accuracy", accuracy, predicted, self.gold, note=self.note)]
         if len(self.train.texts) > 1:
             scores.append(Score.measured("f1", f1, predicted == "1", self.gold == "1", note=self.note))
         return scores
-
-    def _classified(self, model: Encoder) -> Array:
-        train, labels = features(model, self.train), np.array(self.train.labels)
-        if self.test is None:
-            return classify_by_folds(train, labels, self.folds)
-        test = features(model, self.test)
-        if self.dev is None:
-            return classify(train, labels, test, self.folds, WIDE)
-        return classify_with_dev(train, labels, features(model, self.dev), np.array(self.dev.labels), test)
 
 
 def features(model: Encoder, texts: LabelledTexts) -> FloatArray:
@@ -138,15 +135,12 @@ def classify(
 ) -> Array:
     """Label the test rows; the regulariser is chosen by cross-validation on the training rows."""
     scores = [_accuracies(train[a], labels[a], train[b], labels[b], strengths) for a, b in stratified(labels, folds)]
-    predicted: Array = _fit(train, labels, _best(strengths, np.mean(scores, axis=0))).predict(test)
-    return predicted
+    return _classify(train, labels, test, strengths, np.mean(scores, axis=0))
 
 
 def classify_with_dev(train: FloatArray, labels: Array, dev: FloatArray, dev_labels: Array, test: FloatArray) -> Array:
     """Label the test rows; the regulariser is chosen with the development rows, which are not trained on."""
-    scores = _accuracies(train, labels, dev, dev_labels, NARROW)
-    predicted: Array = _fit(train, labels, _best(NARROW, scores)).predict(test)
-    return predicted
+    return _classify(train, labels, test, NARROW, _accuracies(train, labels, dev, dev_labels, NARROW))
 
 
 def stratified(labels: Array, folds: int) -> Iterator[tuple[IntArray, IntArray]]:
@@ -167,9 +161,13 @@ def _accuracies(
     return np.array([model.set_params(C=c).fit(train, labels).score(test, test_labels) for c in strengths])
 
 
-def _fit(train: FloatArray, labels: Array, strength: float) -> LogisticRegression:
-    """Fit the classifier to be tested until its predictions no longer change."""
-    return _regression(strength, tolerance=1e-8).fit(train.astype(np.float64), labels)
+def _classify(
+    train: FloatArray, labels: Array, test: FloatArray, strengths: Sequence[float], accuracies: FloatArray
+) -> Array:
+    """Label the test rows with the first of the best strengths, fitted until the predictions no longer change."""
+    best = int(np.argmax(np.round(100 * accuracies, 2)))  # SentEval rounds to hundredths of a percent
+    predicted: Array = _regression(strengths[best], tolerance=1e-8).fit(train.astype(np.float64), labels).predict(test)
+    return predicted
 
 
 def _regression(strength: float, tolerance: float) -> LogisticRegression:
@@ -177,8 +175,3 @@ def _regression(strength: float, tolerance: float) -> LogisticRegression:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=strength, tol=tolerance, max_iter=10_000, warm_start=True)
-
-
-def _best(strengths: Sequence[float], accuracies: FloatArray) -> float:
-    """The first of the best, with accuracies rounded to hundredths of a percent as in SentEval."""
-    return strengths[int(np.argmax(np.round(100 * accuracies, 2)))]

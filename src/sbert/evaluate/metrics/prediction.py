@@ -130,34 +130,28 @@ def average_precision(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: 
     83.33
     """
     predicted, gold = check_binary(predicted, gold, positives)
-    cuts = _cuts(predicted, gold)
-    precisions = cuts.found / cuts.taken * np.diff(cuts.found, prepend=0)
+    taken, found, _ = _cuts(predicted, gold)
+    precisions = found / taken * np.diff(found, prepend=0)
     return 100 * float(precisions.sum() / (positives or gold.sum()))
 
 
 def best_accuracy(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> BestAccuracy:
-    """Find the threshold with the highest accuracy, if scores from it upwards count as positive.
-
-    Of several such thresholds, the highest is returned.
+    """Find the highest of the thresholds with the best accuracy, if scores from it upwards count as positive.
 
     >>> best_accuracy([0.9, 0.7, 0.3], [1, 1, 0])
     BestAccuracy(accuracy=100.0, threshold=0.5)
     """
     predicted, gold = check_binary(predicted, gold)
-    cuts = _cuts(predicted, gold)
+    taken, found, thresholds = _cuts(predicted, gold)
     negatives = len(gold) - int(gold.sum())
-    right = np.append(
-        negatives, cuts.found + negatives - (cuts.taken - cuts.found)
-    )  # the first entry: no item is positive
-    thresholds = np.append(np.nextafter(predicted.max(), np.inf), cuts.thresholds)
+    right = np.append(negatives, found + negatives - (taken - found))  # the first entry: no item is positive
+    thresholds = np.append(np.nextafter(predicted.max(), np.inf), thresholds)
     best = int(right.argmax())
     return BestAccuracy(100 * float(right[best] / len(gold)), float(thresholds[best]))
 
 
 def best_f1(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None = None) -> BestF1:
-    """Find the threshold with the highest F1, if scores from it upwards count as positive.
-
-    Of several such thresholds, the highest is returned.
+    """Find the highest of the thresholds with the best F1, if scores from it upwards count as positive.
 
     Args:
         predicted: Score of each item.
@@ -168,11 +162,11 @@ def best_f1(predicted: npt.ArrayLike, gold: npt.ArrayLike, positives: int | None
     BestF1(precision=100.0, recall=100.0, f1=100.0, threshold=0.8)
     """
     predicted, gold = check_binary(predicted, gold, positives)
-    cuts, positives = _cuts(predicted, gold), positives or int(gold.sum())
-    f1 = 2 * cuts.found / (cuts.taken + positives)
+    (taken, found, thresholds), positives = _cuts(predicted, gold), positives or int(gold.sum())
+    f1 = 2 * found / (taken + positives)
     best = int(f1.argmax())
-    precision, recall = cuts.found[best] / cuts.taken[best], cuts.found[best] / positives
-    return BestF1(100 * float(precision), 100 * float(recall), 100 * float(f1[best]), float(cuts.thresholds[best]))
+    precision, recall = found[best] / taken[best], found[best] / positives
+    return BestF1(100 * float(precision), 100 * float(recall), 100 * float(f1[best]), float(thresholds[best]))
 
 
 def v_measure(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> float:
@@ -251,22 +245,16 @@ def _equally_many(predicted: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[Array,
     return predicted, gold
 
 
-class _Cuts(NamedTuple):
-    """All places to cut descending scores: between two distinct scores, and after the last."""
+def _cuts(predicted: FloatArray, gold: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Cut descending scores at all places between two distinct scores, and after the last.
 
-    taken: IntArray
-    """(C,) number of items before each cut."""
-    found: IntArray
-    """(C,) number of positives before each cut."""
-    thresholds: FloatArray
-    """(C,) midpoints between the scores before and after each cut."""
-
-
-def _cuts(predicted: FloatArray, gold: IntArray) -> _Cuts:
+    Returns:
+        For each cut, the number of items and of positives before it, and the midpoint of the scores on both sides.
+    """
     order = np.argsort(-predicted, kind="stable")
     scores, found = predicted[order], np.cumsum(gold[order])
     last = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1)  # last item of each group of equal scores
     above, below = scores[last], np.append(scores[last[:-1] + 1], scores[-1])
     halfway = above / 2 + below / 2
     # If no floating point number lies between the two, rounding must not include the lower score.
-    return _Cuts(last + 1, found[last], np.where(halfway > below, halfway, above))
+    return last + 1, found[last], np.where(halfway > below, halfway, above)

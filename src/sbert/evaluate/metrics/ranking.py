@@ -2,9 +2,8 @@
 
 A grade says how relevant an item is to a query: 0 not at all, higher is more relevant.
 
-Ties: a ranked list has an order, so whoever makes it decides about equal scores. ``shared_grades`` makes the list of a
-query whose candidates have scores: candidates with equal scores share the mean of their grades, so that ``ndcg_at``
-gives the expectation over all orders of the tied candidates, as scikit-learn does.
+A ranked list has an order, so whoever makes it decides about equal scores. With the list that ``shared_grades`` makes,
+``ndcg_at`` gives the expectation over all orders of candidates with equal scores, as scikit-learn does.
 """
 
 from __future__ import annotations
@@ -108,8 +107,7 @@ def ndcg_at(judged: Judged, k: int) -> FloatArray:
     >>> ndcg_at(judge([["a", "b"]], [{"a": 1, "b": 3}]), k=10).round(2)
     array([79.67])
     """
-    _check(k)
-    return 100 * _gain(judged.found[:, :k]) / _gain(judged.ideal[:, :k])
+    return 100 * _gain(_first(judged.found, k)) / _gain(_first(judged.ideal, k))
 
 
 METRICS: dict[str, Callable[[Judged, int], FloatArray]] = {
@@ -147,13 +145,13 @@ class Figure(NamedTuple):
 
 
 def _relevant(judged: Judged, k: int) -> BoolArray:
-    _check(k)
-    return judged.found[:, :k] > 0
+    return _first(judged.found, k) > 0
 
 
-def _check(k: int) -> None:
+def _first(grades: FloatArray, k: int) -> FloatArray:
     if k < 1:
         raise BadInput(f"k is {k}, but must be at least 1")
+    return grades[:, :k]
 
 
 def _gain(grades: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ contains each item, so that ranks follow from sums and no sample has to be sorte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,6 @@ def interval(
     >>> round(low), round(high)
     (67, 76)
     """
-    _check_level(level)
     (scores,) = _bootstrap(metric, [np.asarray(predicted)], np.asarray(gold), resamples, seed)
     return _range(scores, level)
 
@@ -96,7 +96,6 @@ def compare(
     >>> compare(accuracy, [1, 1, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1])
     Comparison(difference=0.0, low=0.0, high=0.0, p_value=1.0)
     """
-    _check_level(level)
     predicted, truth = [np.asarray(first), np.asarray(second)], np.asarray(gold)
     difference = metric(predicted[0], truth) - metric(predicted[1], truth)
     ours, theirs = _bootstrap(metric, predicted, truth, resamples, seed)
@@ -122,12 +121,9 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, gold: npt.ArrayLike) ->
     return float(binomtest(only_first, differing).pvalue) if differing else 1.0
 
 
-def _check_level(level: float) -> None:
+def _range(scores: FloatArray, level: float) -> Interval:
     if not 0 < level < 1:
         raise BadInput(f"level is {level}, but must lie between 0 and 1, such as 0.95")
-
-
-def _range(scores: FloatArray, level: float) -> Interval:
     return Interval(*np.nanquantile(scores, [(1 - level) / 2, (1 + level) / 2]).tolist())
 
 
@@ -137,9 +133,8 @@ def _bootstrap(metric: Metric, predicted: list[Array], gold: Array, resamples: i
         raise BadInput(f"resamples is {resamples}, but must be at least 1")
     for values in predicted:
         metric(values, gold)  # raises the error of the metric if nothing can be scored
-    quick = _QUICK.get(metric)
-    draws = [quick(values, gold) if quick else _one_by_one(metric, values, gold) for values in predicted]
-    blocks = [[draw(counts) for draw in draws] for counts in _draws(len(gold), resamples, seed)]
+    score = _QUICK.get(metric, partial(_one_by_one, metric))
+    blocks = [[score(values, gold, counts) for values in predicted] for counts in _draws(len(gold), resamples, seed)]
     return [np.concatenate(scores) for scores in zip(*blocks, strict=True)]
 
 
@@ -153,52 +148,45 @@ def _draws(items: int, resamples: int, seed: int) -> Iterator[IntArray]:
         yield np.bincount(drawn.ravel(), minlength=rows * items).reshape(rows, items)
 
 
-Draw = Callable[[IntArray], FloatArray]
-"""(r, N) counts -> (r,) scores."""
+def _one_by_one(metric: Metric, predicted: Array, gold: Array, counts: IntArray) -> FloatArray:
+    """(r,) the score of each sample, for any metric."""
 
-
-def _one_by_one(metric: Metric, predicted: Array, gold: Array) -> Draw:
-    def score(counts: IntArray) -> float:
-        rows = np.repeat(np.arange(len(gold)), counts)
+    def score(sample: IntArray) -> float:
+        rows = np.repeat(np.arange(len(gold)), sample)
         try:
             return metric(predicted[rows], gold[rows])
         except BadInput:  # such as a sample with one class only
             return np.nan
 
-    return lambda counts: np.array([score(row) for row in counts])
+    return np.array([score(sample) for sample in counts])
 
 
-def _accuracies(predicted: Array, gold: Array) -> Draw:
-    right = (predicted == gold).astype(np.float64)
-    return lambda counts: 100 * (counts @ right) / len(right)
+def _accuracies(predicted: Array, gold: Array, counts: IntArray) -> FloatArray:
+    right: FloatArray = counts @ (predicted == gold).astype(np.float64)
+    return 100 * right / len(gold)
 
 
-def _attained(predicted: Array, gold: Array) -> Draw:
-    return lambda counts: 100 * (counts @ predicted) / (counts @ gold)
+def _attained(predicted: Array, gold: Array, counts: IntArray) -> FloatArray:
+    share: FloatArray = 100 * (counts @ predicted) / (counts @ gold)
+    return share
 
 
-def _pearsons(predicted: Array, gold: Array) -> Draw:
-    first, second = _standard(predicted), _standard(gold)
-    return lambda counts: _correlation(first, second, counts)
+def _pearsons(predicted: Array, gold: Array, counts: IntArray) -> FloatArray:
+    return _correlation(_standard(predicted), _standard(gold), counts)
 
 
-def _spearmans(predicted: Array, gold: Array) -> Draw:
-    first, second = _ranks_in(predicted), _ranks_in(gold)
-    return lambda counts: _correlation(first(counts), second(counts), counts)
+def _spearmans(predicted: Array, gold: Array, counts: IntArray) -> FloatArray:
+    return _correlation(_ranks(predicted, counts), _ranks(gold, counts), counts)
 
 
-def _ranks_in(values: Array) -> Draw:
-    """(r, N) counts -> (r, N) ranks of the items within each sample; equal items share the mean rank."""
+def _ranks(values: Array, counts: IntArray) -> FloatArray:
+    """(r, N) ranks of the items within each sample; equal items share the mean rank."""
     _, group = np.unique(values, return_inverse=True)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-
-    def ranks(counts: IntArray) -> FloatArray:
-        sizes = np.add.reduceat(counts[:, order], starts, axis=1)  # (r, groups)
-        middle: FloatArray = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
-        return middle[:, group]
-
-    return ranks
+    sizes = np.add.reduceat(counts[:, order], starts, axis=1)  # (r, groups)
+    middle: FloatArray = np.cumsum(sizes, axis=1) - (sizes - 1) / 2
+    return middle[:, group]
 
 
 def _standard(values: Array) -> FloatArray:
@@ -219,9 +207,10 @@ def _correlation(first: FloatArray, second: FloatArray, counts: IntArray) -> Flo
     return 100 * found
 
 
-_QUICK: dict[Metric, Callable[[Array, Array], Draw]] = {
+_QUICK: dict[Metric, Callable[[Array, Array, IntArray], FloatArray]] = {
     accuracy: _accuracies,
     attained: _attained,
     pearson: _pearsons,
     spearman: _spearmans,
 }
+"""Functions of predictions, gold labels and (r, N) counts that compute the scores of all samples at once."""

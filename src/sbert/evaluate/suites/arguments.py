@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import ArgumentSimilarity, Similarity
 from sbert.evaluate.score import Score
 from sbert.evaluate.suites.sources import Source, own
-from sbert.evaluate.suites.sts import ScoredPairs, pairs_from_table
+from sbert.evaluate.suites.sts import ScoredPairs, read_pairs
 from sbert.evaluate.suites.task import Model, Options, Task
 from sbert.types import IntArray
 
@@ -75,24 +76,16 @@ def cross_validate(
         parts: Folds of the pairs.
         train: Trains a model on the training pairs of a fold.
     """
-    values: dict[str, list[float]] = {}
-    tested = 0
+    tested, figures = 0, []
     for fold in parts:
         test = pairs.take(fold.test)
-        figures = Similarity(test.first, test.second, test.gold)(train(pairs.take(fold.train)))
-        for name in FIGURES:
-            if name in figures:
-                values.setdefault(name, []).append(figures[name])
+        figures.append(Similarity(test.first, test.second, test.gold)(train(pairs.take(fold.train))))
         tested += len(test)
     return [
-        Score(name, float(np.mean(found)), tested, note=f"mean over {len(found)} folds", task=task)
-        for name, found in values.items()
+        Score(name, float(np.mean(values)), tested, note=f"mean over {len(values)} folds", task=task)
+        for name in FIGURES
+        if (values := [found[name] for found in figures if name in found])
     ]
-
-
-def argument_similarity(pairs: ScoredPairs, _options: Options) -> ArgumentSimilarity:
-    """Make the evaluator of the pairs."""
-    return ArgumentSimilarity(pairs.first, pairs.second, pairs.gold, pairs.subsets)
 
 
 def _afs(paths: Sequence[Path]) -> ScoredPairs:
@@ -100,26 +93,26 @@ def _afs(paths: Sequence[Path]) -> ScoredPairs:
     rows: list[Row] = []
     for path, topic in zip(paths, AFS_TOPICS.values(), strict=True):
         reader, source = csv.DictReader(io.StringIO(files.decoded(path))), files.Source(str(path), "csv")
-        rows += [Row({**record, "topic": topic}, source, reader.line_num) for record in reader]
-    first, second, topics = ([row.text(name) for row in rows] for name in ("sentence_1", "sentence_2", "topic"))
-    return ScoredPairs(first, second, np.array([row.decimal("regression_label") for row in rows]), topics)
+        rows += [Row({**record, "subset": topic}, source, reader.line_num) for record in reader]
+    return read_pairs(rows, ("sentence_1", "sentence_2", "regression_label"), subsets=True)
 
 
-def _task(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:
-    return Task(name, sources, argument_similarity, ("encoder", "scorer"), FIGURES)
+def _task(name: str, source: Source[ScoredPairs]) -> Task[ScoredPairs]:
+    def evaluator(pairs: ScoredPairs, _options: Options) -> ArgumentSimilarity:
+        return ArgumentSimilarity(pairs.first, pairs.second, pairs.gold, pairs.subsets)
+
+    return Task(name, (source,), evaluator, ("encoder", "scorer"), FIGURES)
 
 
-_STAND_IN = "stands in for AFS, with which its numbers cannot be compared"
+def _stand_in(name: str, publisher: str) -> Task[ScoredPairs]:
+    note = "stands in for AFS, with which its numbers cannot be compared"
+    return _task(name, own(name, publisher, partial(read_pairs, subsets=True), note=note))
+
+
+_AFS_FILES = tuple(f"ArgPairs_{topic}.csv" for topic in AFS_TOPICS)
 
 TASKS = (
-    _task(
-        "afs",
-        Source(
-            tuple(f"ArgPairs_{topic}.csv" for topic in AFS_TOPICS),
-            "Argument Facet Similarity, nlds.soe.ucsc.edu/node/44",
-            _afs,
-        ),
-    ),
-    _task("ukp_aspect", own("ukp_aspect", "UKP Lab, TU Darmstadt", pairs_from_table(subsets=True), _STAND_IN)),
-    _task("bws_argsim", own("bws_argsim", "BWS argument similarity", pairs_from_table(subsets=True), _STAND_IN)),
+    _task("afs", Source(_AFS_FILES, "Argument Facet Similarity, nlds.soe.ucsc.edu/node/44", _afs)),
+    _stand_in("ukp_aspect", "UKP Lab, TU Darmstadt"),
+    _stand_in("bws_argsim", "BWS argument similarity"),
 )

@@ -9,9 +9,8 @@ from typing import Any
 from sbert.disk.progress import Progress
 from sbert.errors import check_option
 from sbert.evaluate.evaluators.similarity import Aggregation
-from sbert.evaluate.score import Score
+from sbert.evaluate.score import Missing, Report, Score
 from sbert.evaluate.suites import arguments, nli, retrieval, sections, senteval, sts
-from sbert.evaluate.suites.report import Missing, Report
 from sbert.evaluate.suites.sources import DataFolder
 from sbert.evaluate.suites.task import Model, Options, Task, cached
 from sbert.hub.datasets import fetch_split
@@ -98,7 +97,7 @@ def download(suite: str, data_folder: str | Path) -> list[Path]:
     target.mkdir(parents=True, exist_ok=True)
     folder = DataFolder(target)
     return [
-        fetch_split(*source.hub, target / source.hub.name)
+        fetch_split(*source.hub, target / source.files[0])
         for task in SUITES[suite].tasks
         if not any(folder.find(source) for source in task.sources)
         for source in task.sources

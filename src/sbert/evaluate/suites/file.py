@@ -10,24 +10,23 @@ import numpy as np
 
 from sbert.data import Columns, read
 from sbert.errors import BadInput
-from sbert.evaluate.suites.columns import evaluator_of
-from sbert.evaluate.suites.report import Missing, Report
-from sbert.evaluate.suites.task import Capability, Model, Task, capability_of
+from sbert.evaluate.score import Missing, Report
+from sbert.evaluate.suites.task import Capability, Model, Task, capability_of, evaluator_of
 from sbert.types import LabelKind
 
 SUITE = "pairs"
 """Name of the suite in reports."""
-_CAPABILITIES: dict[LabelKind, tuple[Capability, ...]] = {
-    "score": ("encoder", "scorer"),
-    "binary": ("encoder", "scorer"),
-    "class": ("classifier",),
-    "none": ("encoder",),
+
+_REPORTED: dict[LabelKind, tuple[tuple[Capability, ...], tuple[str, ...]]] = {
+    "score": (("encoder", "scorer"), ("spearman_cosine", "pearson_cosine", "spearman", "pearson")),
+    "binary": (
+        ("encoder", "scorer"),
+        ("cosine_ap", "cosine_accuracy", "cosine_f1", "average_precision", "accuracy", "f1"),
+    ),
+    "class": (("classifier",), ()),
+    "none": (("encoder",), ("euclidean_accuracy", "cosine_accuracy")),
 }
-_FIGURES: dict[LabelKind, tuple[str, ...]] = {
-    "score": ("spearman_cosine", "pearson_cosine", "spearman", "pearson"),
-    "binary": ("cosine_ap", "cosine_accuracy", "cosine_f1", "average_precision", "accuracy", "f1"),
-    "none": ("euclidean_accuracy", "cosine_accuracy"),
-}
+"""For each kind of labels, the kinds of models that are measured and the figures that are reported; empty for all."""
 
 
 def read_pairs(
@@ -42,29 +41,22 @@ def read_pairs(
         split: Rows to read from a file with a column ``split``. Defaults to all rows.
     """
     data = read(path, columns=columns, label=label, split=split, score_range=None)
-    _check(data)
+    kind, count = data.label_kind, len(data.texts)
+    if kind not in _REPORTED or count != (3 if kind == "none" else 2):
+        labels = "no labels" if kind == "none" else f"labels of the kind {kind!r}"
+        raise BadInput(
+            f"{data.name} has {count} columns of texts and {labels}, but needs pairs with scores or labels, or "
+            "triplets; name the columns with --columns and --label"
+        )
     return data
-
-
-def _check(data: Columns) -> None:
-    count = len(data.texts)
-    if data.label_kind in ("score", "binary", "class") and count == 2:
-        return
-    if data.label_kind == "none" and count == 3:
-        return
-    labels = "no labels" if data.label_kind == "none" else f"labels of the kind {data.label_kind!r}"
-    raise BadInput(
-        f"{data.name} has {count} columns of texts and {labels}, but needs pairs with scores or labels, or triplets; "
-        "name the columns with --columns and --label"
-    )
 
 
 def run(data: Columns, model: Model) -> Report:
     """Measure a model on the data of a file."""
     capability = capability_of(model)
     data = _with_scores(data, capability)
-    kind = data.label_kind
-    task = Task(Path(data.name).name, (), evaluator_of, _CAPABILITIES[kind], _FIGURES.get(kind, ()))
+    capabilities, figures = _REPORTED[data.label_kind]
+    task = Task(Path(data.name).name, (), evaluator_of, capabilities, figures)
     if reason := task.refusal(capability):
         return Report(SUITE, (), (Missing(task.name, reason),))
     return Report(SUITE, tuple(task.scores(data, model)))

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 from sbert.data import Columns
-from sbert.data.rows import in_split, read_table
-from sbert.evaluate.suites.columns import evaluator_of
-from sbert.evaluate.suites.sources import Read, Source, on_hub, own
-from sbert.evaluate.suites.task import Task
+from sbert.data.rows import Row
+from sbert.evaluate.suites.sources import Source, on_hub, own, published
+from sbert.evaluate.suites.task import Task, evaluator_of
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the label numbers in files from the hub."""
 
 
-def nli_from_table(*splits: str) -> Read[Columns]:
-    """Make a reader of NLI files with any of their usual column names; pairs without a gold label are left out."""
-
-    def read(paths: Sequence[Path]) -> Columns:
-        (path,) = paths
-        rows = list(in_split(read_table(path), splits))
-        columns = rows[0].fields
-        premise, hypothesis = ("premise", "hypothesis") if "premise" in columns else ("sentence1", "sentence2")
-        label = "gold_label" if "gold_label" in columns else "label"
-        judged = [row for row in rows if row.fields.get(label) not in ("-", "", None, -1)]
-        texts = {column: [row.text(column) for row in judged] for column in (premise, hypothesis)}
-        return Columns.of(texts, [_name(row.field(label)) for row in judged], label_kind="class", name=str(path))
-
-    return read
-
-
-def _name(label: object) -> str:
-    return LABELS[label] if isinstance(label, int) else str(label).lower()
+def read_nli(rows: list[Row]) -> Columns:
+    """Read pairs from columns with any of the usual names of NLI; pairs without a gold label are left out."""
+    columns = rows[0].fields
+    pair = ("premise", "hypothesis") if "premise" in columns else ("sentence1", "sentence2")
+    label = "gold_label" if "gold_label" in columns else "label"
+    judged = [row for row in rows if row.fields.get(label) not in ("-", "", None, -1)]
+    texts = {column: [row.text(column) for row in judged] for column in pair}
+    given = [row.field(label) for row in judged]
+    names = [LABELS[value] if isinstance(value, int) else str(value).lower() for value in given]
+    return Columns.of(texts, names, label_kind="class", name=rows[0].source.name)
 
 
 def _nli(name: str, *sources: Source[Columns]) -> Task[Columns]:
@@ -41,33 +29,29 @@ def _nli(name: str, *sources: Source[Columns]) -> Task[Columns]:
 
 _SNLI, _MULTINLI = "nlp.stanford.edu/projects/snli", "cims.nyu.edu/~sbowman/multinli"
 _KORNLI, _KLUE = "KakaoBrain, KorNLUDatasets", "KLUE, klue-benchmark.com"
+_JUDGED = "only the pairs with a published gold label"
 
 ENGLISH = (
     *(
         _nli(
             f"snli_{split}",
-            own("snli", _SNLI, nli_from_table(split)),
-            Source((f"snli_1.0_{split}.jsonl",), _SNLI, nli_from_table()),
-            on_hub("stanfordnlp/snli", {"dev": "validation"}.get(split, split), nli_from_table(), "plain_text"),
+            own("snli", _SNLI, read_nli, split),
+            published(f"snli_1.0_{split}.jsonl", _SNLI, read_nli),
+            on_hub("stanfordnlp/snli", name_on_hub, read_nli, "plain_text"),
         )
-        for split in ("dev", "test")
+        for split, name_on_hub in (("dev", "validation"), ("test", "test"))
     ),
     _nli(
         "multinli_matched",
-        own("multinli", _MULTINLI, nli_from_table("dev_matched")),
-        Source(("multinli_1.0_dev_matched.jsonl",), _MULTINLI, nli_from_table()),
-        on_hub("nyu-mll/multi_nli", "validation_matched", nli_from_table()),
+        own("multinli", _MULTINLI, read_nli, "dev_matched"),
+        published("multinli_1.0_dev_matched.jsonl", _MULTINLI, read_nli),
+        on_hub("nyu-mll/multi_nli", "validation_matched", read_nli),
     ),
     _nli(
         "multinli_mismatched",
-        Source(("multinli_1.0_dev_mismatched.jsonl",), _MULTINLI, nli_from_table()),
-        on_hub("nyu-mll/multi_nli", "validation_mismatched", nli_from_table()),
-        own(
-            "multinli",
-            _MULTINLI,
-            nli_from_table("dev_mismatched"),
-            "only the pairs with a published gold label",
-        ),
+        published("multinli_1.0_dev_mismatched.jsonl", _MULTINLI, read_nli),
+        on_hub("nyu-mll/multi_nli", "validation_mismatched", read_nli),
+        own("multinli", _MULTINLI, read_nli, "dev_mismatched", note=_JUDGED),
     ),
 )
 
@@ -75,15 +59,15 @@ KOREAN = (
     *(
         _nli(
             f"kornli_{split}",
-            own("xnli_ko", _KORNLI, nli_from_table(split)),
-            Source((f"xnli.{split}.ko.tsv",), _KORNLI, nli_from_table()),
+            own("xnli_ko", _KORNLI, read_nli, split),
+            published(f"xnli.{split}.ko.tsv", _KORNLI, read_nli),
         )
         for split in ("dev", "test")
     ),
     _nli(
         "klue_nli_dev",
-        own("klue_nli", _KLUE, nli_from_table("dev")),
-        Source(("klue-nli-v1.1_dev.json",), _KLUE, nli_from_table()),
-        on_hub("klue/klue", "validation", nli_from_table(), "nli"),
+        own("klue_nli", _KLUE, read_nli, "dev"),
+        published("klue-nli-v1.1_dev.json", _KLUE, read_nli),
+        on_hub("klue/klue", "validation", read_nli, "nli"),
     ),
 )

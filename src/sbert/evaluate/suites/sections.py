@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 
 from sbert.data import Columns
-from sbert.data.rows import in_split, read_table
-from sbert.evaluate.suites.columns import evaluator_of
-from sbert.evaluate.suites.sources import Read, Source, on_hub, own
-from sbert.evaluate.suites.task import Task
+from sbert.data.rows import Row
+from sbert.evaluate.suites.sources import on_hub, own, published
+from sbert.evaluate.suites.task import Task, evaluator_of
 
-
-def triplets_from_table(*names: str, split: str = "") -> Read[Columns]:
-    """Make a reader of tables whose three columns have these names."""
-
-    def read(paths: Sequence[Path]) -> Columns:
-        (path,) = paths
-        rows = list(in_split(read_table(path), (split,) if split else ()))
-        return Columns({name: [row.text(name) for row in rows] for name in names}, name=str(path))
-
-    return read
-
-
-_COLUMNS = ("anchor", "positive", "negative")
+_DOR = "Dor et al. 2018, public.ukp.informatik.tu-darmstadt.de/reimers/sentence-transformers/datasets"
+_DOR_COLUMNS = ("Sentence1", "Sentence2", "Sentence3")
 _SELF_BUILT = "self-built from WikiText-2, not the set of Dor et al. 2018"
+
+
+def read_triplets(rows: list[Row], names: Sequence[str] = ("anchor", "positive", "negative")) -> Columns:
+    """Read triplets from three columns."""
+    return Columns({name: [row.text(name) for row in rows] for name in names}, name=rows[0].source.name)
+
 
 TASKS = (
     Task(
         "wikipedia_sections",
         (
-            Source(
-                ("wikipedia-sections-triplets/test.csv",),
-                "Dor et al. 2018, public.ukp.informatik.tu-darmstadt.de/reimers/sentence-transformers/datasets",
-                triplets_from_table("Sentence1", "Sentence2", "Sentence3"),
-            ),
-            on_hub("sentence-transformers/wikipedia-sections", "test", triplets_from_table(*_COLUMNS), "triplet"),
-            own(
-                "wikisection_triplets_selfbuilt",
-                "WikiText-2",
-                triplets_from_table(*_COLUMNS, split="test"),
-                _SELF_BUILT,
-            ),
+            published("wikipedia-sections-triplets/test.csv", _DOR, partial(read_triplets, names=_DOR_COLUMNS)),
+            on_hub("sentence-transformers/wikipedia-sections", "test", read_triplets, "triplet"),
+            own("wikisection_triplets_selfbuilt", "WikiText-2", read_triplets, "test", note=_SELF_BUILT),
         ),
         evaluator_of,
         ("encoder",),

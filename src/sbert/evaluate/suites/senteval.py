@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sbert.data.files import read_lines
@@ -38,91 +39,72 @@ def transfer(data: LabelledSplits, options: Options) -> Transfer:
     return Transfer(data.train, data.dev, data.test, folds=options.folds, train_limit=options.train_limit)
 
 
-def splits_from_table(*splits: str) -> Read[LabelledSplits]:
-    """Make a reader of a table with the columns split, label, text and optionally text2.
-
-    Without ``splits`` all rows are training rows.
-    """
-
-    def read(paths: Sequence[Path]) -> LabelledSplits:
-        (path,) = paths
-        rows = read_table(path)
-        parts = {split: _labelled(list(in_split(rows, (split,)))) for split in splits}
-        return LabelledSplits(**parts) if parts else LabelledSplits(_labelled(rows))
-
-    return read
-
-
-def _labelled(rows: list[Row]) -> LabelledTexts:
+def _from_table(rows: list[Row], splits: Sequence[str]) -> LabelledSplits:
+    """Read the columns split, label, text and optionally text2; without ``splits`` all rows are training rows."""
     names = ("text", "text2") if "text2" in rows[0].fields else ("text",)
-    texts = tuple([row.text(name) for row in rows] for name in names)
-    return LabelledTexts(texts, [str(row.field("label")) for row in rows])
+    parts = {split: _from_rows(list(in_split(rows, (split,))), names) for split in splits}
+    return LabelledSplits(**parts) if parts else LabelledSplits(_from_rows(rows, names))
+
+
+def _from_rows(rows: list[Row], columns: Sequence[str], label: str = "label") -> LabelledTexts:
+    texts = tuple([row.text(column) for row in rows] for column in columns)
+    return LabelledTexts(texts, [str(row.field(label)) for row in rows])
+
+
+def _from_lines(lines: Iterable[tuple[str, str]]) -> LabelledTexts:
+    """Make labelled texts of pairs of a text and its label."""
+    pairs = list(lines)
+    return LabelledTexts(([text for text, _ in pairs],), [label for _, label in pairs])
 
 
 def _two_files(paths: Sequence[Path]) -> LabelledSplits:
     """Read one file for each class."""
-    classes = [read_lines(path) for path in paths]
-    labels = [str(number) for number, texts in enumerate(classes) for _ in texts]
-    return LabelledSplits(LabelledTexts(([text for texts in classes for text in texts],), labels))
+    lines = ((text, str(number)) for number, path in enumerate(paths) for text in read_lines(path))
+    return LabelledSplits(_from_lines(lines))
 
 
 def _sst(paths: Sequence[Path]) -> LabelledSplits:
-    return LabelledSplits(*(_split_lines(path, "\t", text_first=True) for path in paths))
+    """Read files with a text, a tab and a label in each line."""
+    return LabelledSplits(*(_from_lines(_cut_lines(path, "\t")) for path in paths))
 
 
 def _trec(paths: Sequence[Path]) -> LabelledSplits:
-    train, test = (_split_lines(path, ":") for path in paths)
-    # The fine-grained class is between the colon and the first space.
-    bare = [
-        LabelledTexts(([text.partition(" ")[2] for text in part.texts[0]],), part.labels) for part in (train, test)
-    ]
-    return LabelledSplits(bare[0], test=bare[1])
+    """Read files with a label, a colon, a finer label and a text after the first space in each line."""
+    train, test = (
+        _from_lines((rest.partition(" ")[2], label) for label, rest in _cut_lines(path, ":")) for path in paths
+    )
+    return LabelledSplits(train, test=test)
 
 
-def _split_lines(path: Path, separator: str, text_first: bool = False) -> LabelledTexts:
-    texts, labels = [], []
+def _cut_lines(path: Path, separator: str) -> Iterator[tuple[str, str]]:
+    """Yield what is before and after the first separator of each line."""
     for number, line in enumerate(read_lines(path), 1):
-        first, found, second = line.strip().partition(separator)
+        before, found, after = line.strip().partition(separator)
         if not found:
             raise BadInput(f"{path}, line {number}: no {separator!r} between label and text")
-        texts.append(first if text_first else second)
-        labels.append(second if text_first else first)
-    return LabelledTexts((texts,), labels)
+        yield before, after
 
 
 def _mrpc(paths: Sequence[Path]) -> LabelledSplits:
-    def read(path: Path) -> LabelledTexts:
-        rows = read_table(path)
-        *texts, labels = ([row.text(name) for row in rows] for name in ("#1 String", "#2 String", "Quality"))
-        return LabelledTexts(tuple(texts), labels)
-
-    train, test = map(read, paths)
+    train, test = (_from_rows(read_table(path), ("#1 String", "#2 String"), "Quality") for path in paths)
     return LabelledSplits(train, test=test)
 
 
 def _task(
-    name: str,
-    our_name: str,
-    splits: Sequence[str],
-    read: Read[LabelledSplits],
-    *names: str,
+    name: str, table: str, splits: Sequence[str], read: Read[LabelledSplits], *files: str
 ) -> Task[LabelledSplits]:
-    sources = own(our_name, _PUBLISHER, splits_from_table(*splits)), Source(names, _PUBLISHER, read)
+    sources = own(table, _PUBLISHER, partial(_from_table, splits=splits)), Source(files, _PUBLISHER, read)
     return Task(name, sources, transfer, ("encoder",))
 
+
+_SST = ("train", "dev", "test")
 
 TASKS = (
     _task("mr", "mr", (), _two_files, "rt-polarity.neg", "rt-polarity.pos"),
     _task("cr", "cr", (), _two_files, "custrev.neg", "custrev.pos"),
     _task("subj", "subj", (), _two_files, "subj.objective", "subj.subjective"),
     _task("mpqa", "mpqa", (), _two_files, "mpqa.neg", "mpqa.pos"),
-    _task(
-        "sst2",
-        "sst2_phrases",
-        ("train", "dev", "test"),
-        _sst,
-        *(f"SST/binary/sentiment-{split}" for split in ("train", "dev", "test")),
-    ),
+    _task("sst2", "sst2_phrases", _SST, _sst, *(f"SST/binary/sentiment-{split}" for split in _SST)),
     _task("trec", "trec", ("train", "test"), _trec, "train_5500.label", "TREC_10.label"),
     _task("mrpc", "mrpc", ("train", "test"), _mrpc, "msr_paraphrase_train.txt", "msr_paraphrase_test.txt"),
 )

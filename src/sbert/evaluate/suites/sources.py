@@ -5,33 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from sbert.data.files import FORMATS
+from sbert.data.rows import Row, in_split, read_table
 from sbert.errors import BadInput
 
 T = TypeVar("T")
 
 Read = Callable[[Sequence[Path]], T]
 """Reads the data from files."""
+ReadRows = Callable[[list[Row]], T]
+"""Reads the data from the rows of tables."""
 _SUFFIXES = ("", ".gz", *(f".{suffix}{packed}" for suffix in FORMATS for packed in ("", ".gz")))
-
-
-class OnHub(NamedTuple):
-    """One split of a data set on the Hugging Face hub."""
-
-    repo: str
-    split: str
-    config: str = ""
-
-    @property
-    def name(self) -> str:
-        """Name of the file in a data folder, without its suffix.
-
-        >>> OnHub("klue/klue", "validation", "sts").name
-        'klue/klue/sts/validation'
-        """
-        return "/".join(part for part in (self.repo, self.config, self.split) if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +32,34 @@ class Source(Generic[T]):
     """Reads the files, in the order of their names."""
     note: str = ""
     """Note of every score on this data."""
-    hub: OnHub | None = None
+    hub: tuple[str, str, str] | None = None
+    """Repository, split and configuration on the Hugging Face hub, from which ``download`` downloads the file."""
 
     def __str__(self) -> str:
         shown = ", ".join(self.files[:4]) + (f" and {len(self.files) - 4} more" if len(self.files) > 4 else "")
         return f"{shown} ({self.publisher})"
 
 
-def own(name: str, publisher: str, read: Read[T], note: str = "") -> Source[T]:
-    """Make the source of a data set in one table with named columns, in any format."""
-    return Source((name,), f"a table, from {publisher}", read, note)
+def tables(read: ReadRows[T], *splits: str) -> Read[T]:
+    """Make a reader of tables with named columns, of which it takes the rows of some splits, or all rows."""
+    return lambda paths: read([row for path in paths for row in in_split(read_table(path), splits)])
 
 
-def on_hub(repo: str, split: str, read: Read[T], config: str = "") -> Source[T]:
-    """Make the source of a data set that ``download`` can download."""
-    hub = OnHub(repo, split, config)
-    return Source((hub.name,), f"the hub's {repo}, which sbert evaluate --download fetches", read, hub=hub)
+def own(name: str, publisher: str, read: ReadRows[T], *splits: str, note: str = "") -> Source[T]:
+    """Make the source of a data set in one table, in any format; without ``splits`` all rows are read."""
+    return Source((name,), f"a table, from {publisher}", tables(read, *splits), note)
+
+
+def published(name: str, publisher: str, read: ReadRows[T]) -> Source[T]:
+    """Make the source of a data set in one table, as its publisher named it."""
+    return Source((name,), publisher, tables(read))
+
+
+def on_hub(repo: str, split: str, read: ReadRows[T], config: str = "") -> Source[T]:
+    """Make the source of a data set that ``download`` can download, as REPOSITORY/CONFIGURATION/SPLIT."""
+    name = "/".join(part for part in (repo, config, split) if part)
+    publisher = f"the hub's {repo}, which sbert evaluate --download fetches"
+    return Source((name,), publisher, tables(read), hub=(repo, split, config))
 
 
 class DataFolder:

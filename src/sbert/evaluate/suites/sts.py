@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from sbert.data import files
 from sbert.data.files import read_lines
-from sbert.data.rows import Row, in_split, read_table
+from sbert.data.rows import Row
 from sbert.errors import BadInput
 from sbert.evaluate.evaluators.similarity import Similarity
-from sbert.evaluate.suites.sources import Read, Source, on_hub, own
+from sbert.evaluate.suites.sources import Source, on_hub, own, published, tables
 from sbert.evaluate.suites.task import Options, Task
 from sbert.types import FloatArray, IntArray
 
@@ -34,9 +35,8 @@ class ScoredPairs:
 
     def take(self, places: IntArray) -> ScoredPairs:
         """Return the pairs at these places, in this order."""
-        first, second, subsets = (
-            [texts[place] for place in places] for texts in (self.first, self.second, self.subsets)
-        )
+        columns = (self.first, self.second, self.subsets)
+        first, second, subsets = ([texts[place] for place in places] for texts in columns)
         return ScoredPairs(first, second, self.gold[places], subsets)
 
 
@@ -45,32 +45,25 @@ def similarity(pairs: ScoredPairs, options: Options) -> Similarity:
     return Similarity(pairs.first, pairs.second, pairs.gold, subsets=pairs.subsets, aggregation=options.aggregation)
 
 
-def pairs_from_table(*splits: str, subsets: bool = False, leave_out: Sequence[str] = ()) -> Read[ScoredPairs]:
-    """Make a reader of tables with the columns sentence1, sentence2, score, and optionally split and subset.
-
-    Args:
-        splits: Splits to read from a file that has several. Defaults to all.
-        subsets: Whether to read the column subset.
-        leave_out: Subsets that are not part of the task.
-    """
-
-    def read(paths: Sequence[Path]) -> ScoredPairs:
-        (path,) = paths
-        rows = [row for row in in_split(read_table(path), splits) if row.fields.get("subset") not in leave_out]
-        return _pairs(rows, subsets=[str(row.fields.get("subset", "")) for row in rows] if subsets else None)
-
-    return read
-
-
-def _pairs(
+def read_pairs(
     rows: list[Row],
     columns: tuple[str, str, str] = ("sentence1", "sentence2", "score"),
-    subsets: list[str] | None = None,
+    *,
+    subsets: bool = False,
+    leave_out: Sequence[str] = (),
 ) -> ScoredPairs:
-    *texts, score = columns
-    first, second = ([row.text(column) for row in rows] for column in texts)
-    gold = np.array([row.decimal(score) for row in rows])
-    return ScoredPairs(first, second, gold, [""] * len(rows) if subsets is None else subsets)
+    """Read pairs from the rows of a table.
+
+    Args:
+        rows: All rows.
+        columns: Names of the columns of first texts, second texts and scores.
+        subsets: Whether to read the column subset, if there is one.
+        leave_out: Subsets that are not part of the task.
+    """
+    kept = [row for row in rows if row.fields.get("subset") not in leave_out]
+    first, second = ([row.text(column) for row in kept] for column in columns[:2])
+    gold = np.array([row.decimal(columns[2]) for row in kept])
+    return ScoredPairs(first, second, gold, [str(row.fields.get("subset", "")) if subsets else "" for row in kept])
 
 
 def _semeval(paths: Sequence[Path]) -> ScoredPairs:
@@ -88,82 +81,73 @@ def _semeval(paths: Sequence[Path]) -> ScoredPairs:
             for number, ((first, second, *_), score) in enumerate(zip(pairs, gold, strict=True), 1)
             if score.strip()
         ]
-    return _pairs(rows, subsets=[row.fields["subset"] for row in rows])
+    return read_pairs(rows, subsets=True)
 
 
-def _sick(paths: Sequence[Path]) -> ScoredPairs:
-    rows = [row for path in paths for row in read_table(path)]
-    return _pairs(rows, ("sentence_A", "sentence_B", "relatedness_score"))
-
-
-def _klue(paths: Sequence[Path]) -> ScoredPairs:
-    """Read a file whose scores are in a nested record."""
-    (path,) = paths
-    rows = read_table(path)
+def _klue(rows: list[Row]) -> ScoredPairs:
+    """Read a table whose scores are in a nested record."""
     for row in rows:
         labels = row.field("labels")
         nested = Row(labels if isinstance(labels, dict) else {}, row.source, row.number)
         row.fields["score"] = nested.decimal("label")
-    return _pairs(rows)
-
-
-def _year(number: int, parts: str, leave_out: Sequence[str] = ()) -> Task[ScoredPairs]:
-    name, folder = f"sts{number}", f"STS{number}-en-test"
-    names = [f"{folder}/STS.{kind}.{part}.txt" for part in parts.split() for kind in ("input", "gs")]
-    publisher = f"SemEval 20{number}"
-    sources = (
-        own(name, publisher, pairs_from_table("test", subsets=True, leave_out=leave_out)),
-        Source(tuple(names), f"{publisher}, as SentEval names them", _semeval),
-        on_hub(f"mteb/{name}-sts", "test", pairs_from_table()),
-    )
-    return _sts(name, *sources)
+    return read_pairs(rows)
 
 
 def _sts(name: str, *sources: Source[ScoredPairs]) -> Task[ScoredPairs]:
     return Task(name, sources, similarity, ("encoder", "scorer"), ("spearman_cosine", "spearman"))
 
 
+def _year(number: int, parts: str, *leave_out: str) -> Task[ScoredPairs]:
+    name, publisher = f"sts{number}", f"SemEval 20{number}"
+    kinds = [f"STS.{kind}.{part}.txt" for part in parts.split() for kind in ("input", "gs")]
+    names = tuple(f"STS{number}-en-test/{file}" for file in kinds)
+    return _sts(
+        name,
+        own(name, publisher, partial(read_pairs, subsets=True, leave_out=leave_out), "test"),
+        Source(names, f"{publisher}, as SentEval names them", _semeval),
+        on_hub(f"mteb/{name}-sts", "test", read_pairs),
+    )
+
+
+_SICK_FILES = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+_SICK_COLUMNS = ("sentence_A", "sentence_B", "relatedness_score")
 _SICK_ROWS = "all splits, as MTEB"
 _STSB = "STS benchmark, ixa2.si.ehu.eus/stswiki"
 _KORSTS, _KLUE = "KakaoBrain, KorNLUDatasets", "KLUE, klue-benchmark.com"
 
 ENGLISH = (
     _year(12, "MSRpar MSRvid SMTeuroparl surprise.OnWN surprise.SMTnews"),
-    _year(13, "FNWN headlines OnWN", leave_out=("SMT",)),
+    _year(13, "FNWN headlines OnWN", "SMT"),
     _year(14, "deft-forum deft-news headlines images OnWN tweet-news"),
     _year(15, "answers-forums answers-students belief headlines images"),
     _year(16, "answer-answer headlines plagiarism postediting question-question"),
     _sts(
         "stsb",
-        own("stsb", _STSB, pairs_from_table("test")),
-        Source(("sts-test.csv",), _STSB, pairs_from_table()),
-        on_hub("mteb/stsbenchmark-sts", "test", pairs_from_table()),
+        own("stsb", _STSB, read_pairs, "test"),
+        published("sts-test.csv", _STSB, read_pairs),
+        on_hub("mteb/stsbenchmark-sts", "test", read_pairs),
     ),
     _sts(
         "sick_r",
-        own("sick_r", "SICK 2014", pairs_from_table(), _SICK_ROWS),
-        Source(
-            ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"), "SemEval 2014 task 1", _sick, _SICK_ROWS
-        ),
-        on_hub("mteb/sickr-sts", "test", pairs_from_table()),
+        own("sick_r", "SICK 2014", read_pairs, note=_SICK_ROWS),
+        Source(_SICK_FILES, "SemEval 2014 task 1", tables(partial(read_pairs, columns=_SICK_COLUMNS)), _SICK_ROWS),
+        on_hub("mteb/sickr-sts", "test", read_pairs),
     ),
 )
 
 KOREAN = (
-    _sts(
-        "korsts_dev",
-        own("korsts", _KORSTS, pairs_from_table("dev")),
-        Source(("sts-dev.tsv",), _KORSTS, pairs_from_table()),
-    ),
-    _sts(
-        "korsts_test",
-        own("korsts", _KORSTS, pairs_from_table("test")),
-        Source(("sts-test.tsv",), _KORSTS, pairs_from_table()),
+    *(
+        _sts(
+            f"korsts_{split}",
+            own("korsts", _KORSTS, read_pairs, split),
+            published(f"sts-{split}.tsv", _KORSTS, read_pairs),
+        )
+        for split in ("dev", "test")
     ),
     _sts(
         "klue_sts_dev",
-        own("klue_sts", _KLUE, pairs_from_table("dev")),
-        Source(("klue-sts-v1.1_dev.json",), _KLUE, _klue),
+        own("klue_sts", _KLUE, read_pairs, "dev"),
+        published("klue-sts-v1.1_dev.json", _KLUE, _klue),
         on_hub("klue/klue", "validation", _klue, "sts"),
     ),
 )

@@ -13,11 +13,12 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
 
+from sbert.data import Columns
 from sbert.errors import BadInput, SbertError, check_option
 from sbert.evaluate.evaluators.evaluator import ScoreEvaluator
-from sbert.evaluate.evaluators.similarity import Aggregation
-from sbert.evaluate.score import Score
-from sbert.evaluate.suites.report import Missing
+from sbert.evaluate.evaluators.pairs import BinaryPairs, PairClassification
+from sbert.evaluate.evaluators.similarity import Aggregation, Similarity, Triplets
+from sbert.evaluate.score import Missing, Score
 from sbert.evaluate.suites.sources import DataFolder, Source
 from sbert.types import Array, Encoder, OnTruncate, Scorer
 
@@ -80,8 +81,8 @@ class Task(Generic[T]):
 
     def scores(self, data: T, model: Model, options: Options | None = None) -> list[Score]:
         """Measure a model on the data."""
-        found = self.evaluator(data, options or Options()).scores(model)
-        by_name = {score.name: score for score in found}
+        evaluator = self.evaluator(data, options or Options())
+        by_name = {score.name: score for score in evaluator.scores(model)}
         return [
             replace(by_name[name], name=name.removeprefix(self.prefix), task=self.name)
             for name in self.figures or by_name
@@ -98,15 +99,14 @@ class Task(Generic[T]):
         """Measure a model, or return why that is not possible."""
         if reason := self.refusal(capability_of(model)):
             return Missing(self.name, reason)
+        where = ""
         try:
             source, paths = self.found(folder)
             data = source.read(paths)
-        except BadInput as error:
-            return Missing(self.name, str(error))
-        try:
+            where = f"{paths[0]}: "
             scores = self.scores(data, model, options)
         except SbertError as error:
-            return Missing(self.name, f"{paths[0]}: {error}")
+            return Missing(self.name, f"{where}{error}")
         return [replace(score, note="; ".join(filter(None, (source.note, score.note)))) for score in scores]
 
 
@@ -117,6 +117,20 @@ def capability_of(model: Model) -> Capability:
     if isinstance(model, Scorer):
         return "classifier" if len(getattr(model, "labels", ())) > 1 else "scorer"
     raise BadInput(f"got a {type(model).__name__}, but a model has a method encode or predict")
+
+
+def evaluator_of(data: Columns, _options: Options) -> ScoreEvaluator[Any]:
+    """Make the evaluator that belongs to the labels of pairs, or of triplets, which have none."""
+    first, second, *negatives = data.texts.values()
+    if data.labels is None:
+        return Triplets(first, second, negatives[0])
+    if data.label_kind == "score":
+        return Similarity(first, second, data.labels)
+    if data.label_kind == "binary":
+        return BinaryPairs(first, second, data.labels)
+    names = [data.label_names[number] for number in data.labels.tolist()]
+    numbered = all(name.isdecimal() for name in data.label_names)
+    return PairClassification(first, second, [int(name) for name in names] if numbered else names)
 
 
 class CachedEncoder:

@@ -6,7 +6,7 @@ from functools import partial
 
 from sbert.errors import counted
 from sbert.evaluate.suites import sts
-from sbert.evaluate.suites.sources import Source, own
+from sbert.evaluate.suites.sources import Source, own, tables
 from sbert.evaluate.suites.task import Task
 from sbert.losses.pairs import Part
 from sbert.paper import measure, rows
@@ -17,8 +17,11 @@ from sbert.paper.rows import Contestant
 from sbert.paper.training import CONCAT, Recipe, on_scores, sbert_nli
 from sbert.types import Pooling
 
-_PUBLISHER, _READ = "STS benchmark, ixa2.si.ehu.eus/stswiki", sts.pairs_from_table("dev")
-_SOURCES = Source(("sts-dev.csv",), _PUBLISHER, _READ), own("stsb", _PUBLISHER, _READ)
+_PUBLISHER = "STS benchmark, ixa2.si.ehu.eus/stswiki"
+_SOURCES = (
+    Source(("sts-dev.csv",), _PUBLISHER, tables(sts.read_pairs, "dev")),
+    own("stsb", _PUBLISHER, sts.read_pairs, "dev"),
+)
 TASK = Task("stsb-dev", _SOURCES, sts.similarity, ("encoder",))
 POOLINGS: tuple[Pooling, ...] = ("mean", "max", "cls")
 CONCATENATIONS: tuple[tuple[Part, ...], ...] = (
