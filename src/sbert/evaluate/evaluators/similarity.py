@@ -32,8 +32,8 @@ class Similarity(ScoreEvaluator[Encoder | Scorer]):
         second: Second text of each pair.
         gold: Gold similarity of each pair, on any scale.
         subsets: Name of the subset that each pair belongs to. Defaults to a single subset.
-        aggregation: How to aggregate over subsets: "all" computes one correlation over all pairs, "mean" the mean over
-            the subsets, "wmean" the mean weighted by their sizes.
+        aggregation: "all" computes one correlation over all pairs, "mean" the mean over the subsets, "wmean" the mean
+            weighted by their sizes.
 
     >>> from sbert import BiEncoder
     >>> pairs = ["A man eats.", "A cat sleeps.", "비가 온다."], ["Someone has a meal.", "A cat naps.", "I like jazz."]

@@ -41,12 +41,12 @@ class Source(Generic[T]):
 
 
 def tables(read: ReadRows[T], *splits: str) -> Read[T]:
-    """Make a reader of tables with named columns, of which it takes the rows of some splits, or all rows."""
+    """Make a reader of files that are tables with named columns; without ``splits`` it reads all rows."""
     return lambda paths: read([row for path in paths for row in in_split(read_table(path), splits)])
 
 
 def own(name: str, publisher: str, read: ReadRows[T], *splits: str, note: str = "") -> Source[T]:
-    """Make the source of a data set in one table, in any format; without ``splits`` all rows are read."""
+    """Make the source of a data set in one table, in any format."""
     return Source((name,), f"a table, from {publisher}", tables(read, *splits), note)
 
 

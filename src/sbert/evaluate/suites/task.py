@@ -35,16 +35,12 @@ _CAPABILITIES: dict[Capability, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Choices that the evaluators of a suite leave open."""
+    """The options of :meth:`Suite.run` that evaluators need; ``train_limit`` is its ``rows``."""
 
     aggregation: Aggregation = "all"
-    """How to aggregate over the subsets of an STS year."""
     folds: int = 10
-    """Number of folds for SentEval's inner and outer cross-validation."""
     train_limit: int | None = None
-    """Maximum number of texts to train SentEval's classifiers on; None for all."""
     reranker: Scorer | None = None
-    """Scorer that re-ranks the documents that the encoder retrieved."""
 
     def __post_init__(self) -> None:
         check_option("aggregation", self.aggregation, get_args(Aggregation))
