@@ -98,14 +98,13 @@ def _reason(error: Exception) -> str:
     """Return in a few words why the hub gave nothing."""
     from huggingface_hub import constants, errors
 
-    if isinstance(error, errors.HFValidationError):
-        return "no possible repository name"
-    if isinstance(error, errors.GatedRepoError):
-        return "access must be asked for on its page"
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return "not found"
-    if isinstance(error, errors.RevisionNotFoundError):
-        return "no such revision"
-    if isinstance(error, errors.LocalEntryNotFoundError):
-        return "offline, as HF_HUB_OFFLINE asks" if constants.HF_HUB_OFFLINE else "no network"
-    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    offline = "offline, as HF_HUB_OFFLINE asks" if constants.HF_HUB_OFFLINE else "no network"
+    reasons = {
+        errors.HFValidationError: "no possible repository name",
+        errors.GatedRepoError: "access must be asked for on its page",
+        errors.RepositoryNotFoundError: "not found",
+        errors.RevisionNotFoundError: "no such revision",
+        errors.LocalEntryNotFoundError: offline,
+    }
+    first_line = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    return next((reason for kind, reason in reasons.items() if isinstance(error, kind)), first_line)

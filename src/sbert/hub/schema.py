@@ -71,11 +71,9 @@ def whole(lowest: int, highest: float = LARGEST) -> Field:
 def number(lowest: float = -math.inf, highest: float = math.inf) -> Field:
     """Describe a finite number in a range."""
     bounds = "" if math.isinf(lowest) else f" from {lowest:g} to {highest:g}"
-
-    def accepts(value: Any) -> bool:
-        return type(value) in (int, float) and lowest <= value <= highest and abs(value) < math.inf
-
-    return Field(f"a number{bounds}", accepts)
+    return Field(
+        f"a number{bounds}", lambda v: type(v) in (int, float) and lowest <= v <= highest and abs(v) < math.inf
+    )
 
 
 def choice(names: Collection[str]) -> Field:
