@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import losses as theirs
 from torch import Tensor, nn
 
-from sbert import losses
+from sbert import Columns, losses
 from sbert.errors import BadInput
 from sbert.text import batches
 from sbert.train.config import TrainConfig
@@ -183,17 +184,15 @@ def update(model, **settings) -> Callable:
 
 def test_two_batches_of_eight_are_one_of_sixteen(bert, rows, step, gradients, close):
     columns, one, two = rows("cosine_mse", 16), bert(), bert()
-    texts, labels = list(columns.texts.values()), labels_of(columns)
-    halves = [
-        (losses.cosine_mse, [column[part] for column in texts], labels[part]) for part in (slice(8), slice(8, 16))
-    ]
-    step(one)(losses.cosine_mse, texts, labels, SEED, share=1.0)
+    halves = [columns.take(np.arange(8)), columns.take(np.arange(8, 16))]
+    step(one)(losses.cosine_mse, list(columns.texts.values()), labels_of(columns), SEED, share=1.0)
     for half in halves:
-        step(two)(*half, SEED, share=0.5)
+        step(two)(losses.cosine_mse, list(half.texts.values()), labels_of(half), SEED, share=0.5)
     close(gradients(two), gradients(one))
     one.zero_grad()
     two.zero_grad()
-    whole, apart = update(one)(0, [(losses.cosine_mse, texts, labels)]), update(two)(0, halves)
+    whole = update(one)(0, [(losses.cosine_mse, columns)])
+    apart = update(two)(0, [(losses.cosine_mse, half) for half in halves])
     assert [apart[name] for name in ("loss", "gradient")] == pytest.approx(
         [whole[name] for name in ("loss", "gradient")], rel=1e-5
     )
@@ -207,7 +206,7 @@ def test_a_gradient_that_is_no_number_leaves_the_weights(bert):
         return (embeddings[0] - embeddings[1]).square().sum().sqrt()  # fine at 0, but for its slope
 
     stepper = update(model)
-    figures = stepper(0, [(rooted, [["같은 글"], ["같은 글"]], None)])
+    figures = stepper(0, [(rooted, Columns.of({"a": ["같은 글"], "b": ["같은 글"]}))])
     assert figures["loss"] == 0
     assert stepper.not_finite(figures) == "gradient"
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from sbert.disk.ledger import Ledger
 
@@ -69,8 +68,11 @@ class CellLedger:
     def __init__(self, folder: str | Path) -> None:
         self.path = Path(folder) / "cells.jsonl"
         self._ledger = Ledger(self.path)
-        whole = (record for record in self._ledger.read() if {"key", "cells"} <= record.keys())
-        self._done = {record["key"]: [_cell(cell) for cell in record["cells"]] for record in whole}
+        self._done: dict[str, list[Cell]] = {}
+        for record in self._ledger.read():
+            if {"key", "cells"} <= record.keys():
+                cells = [{**cell, "scatter": tuple(map(tuple, cell["scatter"]))} for cell in record["cells"]]
+                self._done[record["key"]] = [Cell(**cell) for cell in cells]
 
     def done(self, key: str) -> list[Cell] | None:
         """Return the cells of a finished job, or None."""
@@ -80,8 +82,3 @@ class CellLedger:
         """Keep the cells of a job; they are on the disk when this returns."""
         self._ledger.append({"key": key, "cells": [asdict(cell) for cell in cells]})
         self._done[key] = list(cells)
-
-
-def _cell(record: dict[str, Any]) -> Cell:
-    scatter = tuple((gold, predicted) for gold, predicted in record["scatter"])
-    return Cell(**{**record, "scatter": scatter})

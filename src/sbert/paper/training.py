@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -92,41 +92,35 @@ def softmax(labels: Sequence[str], concat: Sequence[Part]) -> Callable[[Any], Lo
     return objective
 
 
+def on_backbone(
+    materials: Materials, name: str, new: Callable[[], Any], data: Columns, loss: Callable[[Any], Loss]
+) -> Recipe:
+    """Return the recipe of a model that is trained from the backbone."""
+    backbone = materials.backbone
+    return Recipe(
+        name=name, new=new, start=backbone.digest, data=data, loss=loss, learning_rate=backbone.learning_rate
+    )
+
+
 def sbert_nli(materials: Materials, pooling: Pooling = "mean", concat: Sequence[Part] = CONCAT) -> Recipe:
     """Return the recipe of Sentence-BERT on NLI."""
-    return Recipe(
-        name=f"sbert-nli-{pooling}-{'-'.join(concat)}",
-        new=partial(materials.backbone.bi_encoder, pooling),
-        start=materials.backbone.digest,
-        data=materials.nli,
-        loss=softmax(materials.nli.label_names, concat),
-        learning_rate=materials.backbone.learning_rate,
-    )
+    name, new = f"sbert-nli-{pooling}-{'-'.join(concat)}", partial(materials.backbone.bi_encoder, pooling)
+    return on_backbone(materials, name, new, materials.nli, softmax(materials.nli.label_names, concat))
 
 
 def cross_nli(materials: Materials) -> Recipe:
     """Return the recipe of a cross-encoder on NLI."""
-    return Recipe(
-        name="bert-nli",
-        new=partial(materials.backbone.cross_encoder, materials.nli.label_names),
-        start=materials.backbone.digest,
-        data=materials.nli,
-        loss=lambda _: losses.cross_entropy,
-        learning_rate=materials.backbone.learning_rate,
-    )
+    new = partial(materials.backbone.cross_encoder, materials.nli.label_names)
+    return on_backbone(materials, "bert-nli", new, materials.nli, lambda _: losses.cross_entropy)
 
 
 def on_scores(
     materials: Materials, name: str, new: Callable[[], Any], start: str, pairs: Columns, seed: int = SEED
 ) -> Recipe:
     """Return the recipe of a model on pairs with scores from 0 to 1."""
-    return Recipe(
-        name=name,
-        new=new,
-        start=start,
-        data=pairs,
-        loss=lambda model: losses.mse if capability_of(model) == "scorer" else losses.cosine_mse,
-        learning_rate=materials.backbone.learning_rate,
-        seed=seed,
-        epochs=materials.limits.epochs,
-    )
+
+    def loss(model: Any) -> Loss:
+        return losses.mse if capability_of(model) == "scorer" else losses.cosine_mse
+
+    recipe = on_backbone(materials, name, new, pairs, loss)
+    return replace(recipe, start=start, seed=seed, epochs=materials.limits.epochs)

@@ -47,19 +47,19 @@ def save(folder: Path, checkpoint: Checkpoint, keep: int) -> Path:
             new = place / "new.safetensors"
             save_file({name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}, new, metadata)
             sync(new)
-            made = checkpoint.step, _checksum(new), folder / f"step-{checkpoint.step:08d}-{_checksum(new)}.safetensors"
-            new.replace(made[2])
+            path = folder / f"step-{checkpoint.step:08d}-{_checksum(new)}.safetensors"
+            new.replace(path)
             sync(folder)
     except (OSError, SafetensorError) as error:
         raise CheckpointNotSaved(
             f"the checkpoint of step {checkpoint.step} could not be written to {folder} ({error}); the previous "
             "checkpoints are intact: free some disk space, then resume the run"
         ) from error
-    others = [other for other in _newest_first(folder) if other != made]
-    kept = [other for other in others if other < made][: keep - 1]
-    for *_, obsolete in {*others} - {*kept}:  # later steps belong to a run that was abandoned
+    saved = [each for *_, each in _newest_first(folder)]
+    own = saved.index(path)
+    for obsolete in saved[:own] + saved[own + keep :]:  # later steps belong to a run that was abandoned
         obsolete.unlink(missing_ok=True)
-    return made[2]
+    return path
 
 
 def newest(folder: Path) -> Checkpoint | None:

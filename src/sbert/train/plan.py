@@ -5,39 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import torch
-from torch import Tensor
+from typing import Any
 
 from sbert.data import Columns, Cursor, Sampler
 from sbert.errors import BadInput, shown
 from sbert.losses import Loss
 from sbert.train.config import TrainConfig
-from sbert.types import IntArray
 
 
-class TrainBatch(NamedTuple):
-    """The rows of one batch and the loss to compute on them."""
-
-    loss: Loss
-    columns: Sequence[Sequence[str]]
-    """The texts of each column, B each."""
-    labels: Tensor | None
-    """(B,) or (B, k)."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PlannedStep:
-    """The batches of one step, as row numbers."""
+    """The batches of one step."""
 
-    rows: tuple[tuple[int, IntArray], ...]
-    """The number of a data set and the rows to take from it, for each batch."""
+    batches: list[tuple[Loss, Columns]]
+    """The rows of each batch, and the loss to compute on them."""
     end: Cursor
     """Position in the data after the step."""
 
     def __len__(self) -> int:
-        return sum(len(rows) for _, rows in self.rows)
+        return sum(len(columns) for _, columns in self.batches)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows as dictionaries, to be looked at by a person."""
+        for _, columns in self.batches:
+            labels = [None] * len(columns) if columns.labels is None else columns.labels.tolist()
+            for *texts, label in zip(*columns.texts.values(), labels, strict=True):
+                yield {**dict(zip(columns.texts, texts, strict=True)), "label": label}
 
 
 class Plan:
@@ -62,29 +55,12 @@ class Plan:
 
     def steps(self, start: Cursor) -> Iterator[PlannedStep]:
         """Yield the steps from ``start`` on. Does not stop at ``total_steps``."""
-        batches: list[tuple[int, IntArray]] = []
+        batches: list[tuple[Loss, Columns]] = []
         for after, dataset, rows in self._sampler.from_(start):
-            batches.append((dataset, rows))
+            batches.append((self.losses[dataset], self.datasets[dataset].take(rows)))
             if len(batches) == self._config.gradient_accumulation_steps or after.epoch >= self._config.epochs:
-                yield PlannedStep(tuple(batches), after)
+                yield PlannedStep(batches, after)
                 batches = []
-
-    def load(self, step: PlannedStep, device: torch.device) -> list[TrainBatch]:
-        """The batches of ``step`` with their labels on ``device``."""
-        batches = []
-        for dataset, rows in step.rows:
-            columns = self.datasets[dataset].take(rows)
-            labels = None if columns.labels is None else torch.from_numpy(columns.labels).to(device)
-            batches.append(TrainBatch(self.losses[dataset], list(columns.texts.values()), labels))
-        return batches
-
-    def records(self, step: PlannedStep) -> Iterator[dict[str, Any]]:
-        """Yield the rows of ``step`` as dictionaries, to be looked at by a person."""
-        for dataset, rows in step.rows:
-            columns = self.datasets[dataset].take(rows)
-            labels = [None] * len(columns) if columns.labels is None else columns.labels.tolist()
-            for *texts, label in zip(*columns.texts.values(), labels, strict=True):
-                yield {**dict(zip(columns.texts, texts, strict=True)), "label": label}
 
 
 def _datasets(train: Columns | Sequence[Columns]) -> tuple[Columns, ...]:

@@ -33,8 +33,7 @@ Reader = Callable[[Batch], Tensor]
 _Part = tuple[Reader, Batch]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The result of one batch."""
 
     loss: float
@@ -80,27 +79,29 @@ class Step:
             remaining = iter(results)
             vectors: list[Tensor] = []
             for side in sides:
+                # A share begins with its longest rows, and so do batches: the parts are in the order of the share.
                 own = torch.cat(list(islice(remaining, len(side.parts))))
-                in_row_order = torch.from_numpy(np.argsort(np.concatenate(side.rows))).to(own.device)
-                gathered = self.team.gather(own[in_row_order], side.shares)  # (N, ...)
+                gathered = self.team.gather(own, side.shares)  # (N, ...)
                 vectors += [gathered[position] for position in side.positions]
             with self._seeded(seed):
                 return loss(vectors, labels)
 
         value = self._backward([part for side in sides for part in side.parts], compute_loss, len(sides), seed, share)
-        return Outcome(
-            value,
-            tokens=sum(int(side.tokens.lengths.sum()) for side in sides),
-            padded=sum(side.padded for side in sides),
-            truncated=sum(side.tokens.truncation.truncated for side in sides),
-        )
+        padded = [
+            len(position) * int(side.tokens.lengths[position.numpy()].max())
+            for side in sides
+            for position in side.positions
+        ]
+        tokens = sum(int(side.tokens.lengths.sum()) for side in sides)
+        truncated = sum(side.tokens.truncation.truncated for side in sides)
+        return Outcome(value, tokens, sum(padded), truncated)
 
     def _side(self, read: Reader, columns: Sequence[Sequence[Any]]) -> _Side:
         items, positions = _unique_items(columns)
         tokens = self.model.tokenize(items)
         shares = self.team.shares(tokens.lengths)
-        parts = list(batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT))
-        return _Side(tokens, positions, shares, [rows for rows, _ in parts], [(read, batch) for _, batch in parts])
+        parts = batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT)
+        return _Side(tokens, positions, shares, [(read, batch) for _, batch in parts])
 
     def _backward(
         self,
@@ -146,15 +147,8 @@ class _Side(NamedTuple):
     """For each column, the row of ``tokens`` that holds the input of every row."""
     shares: list[IntArray]
     """For each process, the rows of ``tokens`` that it computes."""
-    rows: list[IntArray]
-    """For each part, its rows within the share of this process."""
     parts: list[_Part]
-
-    @property
-    def padded(self) -> int:
-        """Number of tokens if every column were padded to its longest text."""
-        lengths = self.tokens.lengths
-        return sum(len(position) * int(lengths[position.numpy()].max()) for position in self.positions)
+    """The rows of this process in one or several batches."""
 
 
 def _unique_items(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[Tensor]]:

@@ -169,7 +169,7 @@ class Trainer:
     def _take_step(self, step: PlannedStep, bar: Progress) -> None:
         start = time.perf_counter()
         number = self.position.step
-        metrics = self._update(number, self.plan.load(step, self.model.device))
+        metrics = self._update(number, step.batches)
         if name := self._update.not_finite(metrics):
             self._give_up(step, f"the {name} of step {number + 1} is {metrics[name]}")
         self._truncated += int(metrics["truncated"])
@@ -192,7 +192,7 @@ class Trainer:
         """Save the batches that made the loss infinite, so that they can be examined, and raise Diverged."""
         path = self.folder / f"diverged-at-step-{self.position.step + 1}.jsonl"
         if self.team.leads:
-            Ledger(path).replace(self.plan.records(step))
+            Ledger(path).replace(step.records())
         raise Diverged(
             f"{what}, but must be a finite number; the batch is in {path}: look for broken rows there, or start in "
             "another folder with a lower learning rate"
@@ -273,16 +273,11 @@ class Trainer:
             if self.config.keep_best and self.position.best_score is not None and not self.model_folder.is_dir():
                 raise CannotResume(f"{self.model_folder}, the best model, is missing; copy the whole run folder")
         if self.team.leads:
-            kept = [record for record in self._metrics.read() if _step(record) <= self.position.step]
+            records = [record for record in self._metrics.read() if isinstance(record.get("step"), int)]
+            kept = [record for record in records if record["step"] <= self.position.step]
             self._metrics.replace(kept)  # the steps after the checkpoint will be repeated
             machine = {"system": platform.platform(), "cores": core_count()}
             write_json(self.folder / "run.json", {**self.facts, "machine": machine})
-
-
-def _step(record: Mapping[str, Any]) -> float:
-    """The step of a line of metrics.jsonl; infinite if a damaged line has none."""
-    step = record.get("step")
-    return step if isinstance(step, int) else math.inf
 
 
 def draw(folder: Path, metrics: list[dict[str, Any]], facts: dict[str, Any]) -> None:

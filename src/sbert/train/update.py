@@ -6,14 +6,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
+from sbert.data import Columns
 from sbert.errors import CannotResume
+from sbert.losses import Loss
 from sbert.train import optim
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
-from sbert.train.plan import TrainBatch
-from sbert.train.step import Outcome, Step
+from sbert.train.step import Step
 
 
 class Update:
@@ -32,7 +34,7 @@ class Update:
     ) -> None:
         self._modules = nn.ModuleDict({"model": model, "objective": objective})
         team.broadcast(self._modules.state_dict().values())
-        self._config, self._total_steps, self._team = config, total_steps, team
+        self._config, self._total_steps, self._team, self._device = config, total_steps, team, model.device
         ratio_steps = int(total_steps * config.warmup_ratio)  # rounded down: a run of a few steps has no warm-up
         self.warmup = ratio_steps if config.warmup_steps is None else config.warmup_steps
         self._model_weights = optim.trainable(model, config.freeze)
@@ -43,21 +45,24 @@ class Update:
         self.scaler = optim.grad_scaler(config.precision, model.device)
         self._step = Step(model, team, config.precision, config.mini_batch_tokens, self.scaler)
 
-    def __call__(self, number: int, batches: Sequence[TrainBatch]) -> dict[str, float]:
+    def __call__(self, number: int, batches: Sequence[tuple[Loss, Columns]]) -> dict[str, float]:
         """Update the weights with the mean gradient of ``batches`` and return the metrics of the step.
 
         The weights are not changed if the loss or its gradient is not finite.
 
         Args:
             number: Number of the update, counted from 0.
-            batches: The batches of the step.
+            batches: The losses of the step, and the rows to compute each of them on.
         """
         outcomes = []
         with self._embeddings.sparse():
-            for part, (loss, columns, labels) in enumerate(batches):
-                seed = (self._config.seed, number, part)
-                outcomes.append(self._step(loss, columns, labels, seed, share=1 / len(batches)))
-        metrics = _metrics(outcomes)
+            for part, (loss, columns) in enumerate(batches):
+                texts, seed = list(columns.texts.values()), (self._config.seed, number, part)
+                labels = None if columns.labels is None else torch.from_numpy(columns.labels).to(self._device)
+                outcomes.append(self._step(loss, texts, labels, seed, share=1 / len(batches)))
+        total, tokens, padded, truncated = map(sum, zip(*outcomes, strict=True))
+        mean, saved = total / len(batches), 1 - tokens / padded
+        metrics: dict[str, float] = {"loss": mean, "tokens": tokens, "padding_saved": saved, "truncated": truncated}
         if math.isfinite(metrics["loss"]):
             self._embeddings.make_dense()
             # The loss of every process covers the whole batch: the gradient of the objective is already complete.
@@ -121,10 +126,3 @@ def _check_same_shapes(ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor])
                 f"the checkpoint is of another model: {name} has the shape {found.get(name, 'missing')} there, but "
                 f"{expected.get(name, 'missing')} here; resume with the same model and loss, or name another folder"
             )
-
-
-def _metrics(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    tokens, padded = sum(outcome.tokens for outcome in outcomes), sum(outcome.padded for outcome in outcomes)
-    loss = sum(outcome.loss for outcome in outcomes) / len(outcomes)
-    truncated = sum(outcome.truncated for outcome in outcomes)
-    return {"loss": loss, "tokens": tokens, "padding_saved": 1 - tokens / padded, "truncated": truncated}

@@ -12,7 +12,7 @@ from sbert.paper.context import Context
 from sbert.paper.ledger import Job
 from sbert.paper.materials import Materials
 from sbert.paper.rows import Contestant
-from sbert.paper.training import Recipe
+from sbert.paper.training import on_backbone
 
 (TASK,) = sections.TASKS
 
@@ -35,13 +35,6 @@ def _dor(materials: Materials) -> Contestant:
 def _sbert(materials: Materials) -> Contestant:
     triplets, backbone = materials.sections, materials.backbone
     name, paper = f"{backbone.family}-WikiSec", f"{backbone.family}-WikiSec-{backbone.size}"
-    recipe = Recipe(
-        name=name.lower(),
-        new=backbone.bi_encoder,
-        start=backbone.digest,
-        data=triplets,
-        loss=lambda _: losses.triplet,
-        learning_rate=backbone.learning_rate,
-    )
+    recipe = on_backbone(materials, name.lower(), backbone.bi_encoder, triplets, lambda _: losses.triplet)
     note = f"{backbone.trained_note}, trained on {counted(len(triplets), 'triplet')}; the paper's is {paper}"
     return rows.by_recipe(materials, recipe, name, paper, note)

@@ -220,21 +220,16 @@ def _cross_encoder(part: ModelPart, classes: tuple[str, ...], seed: int) -> Cros
         new = CrossEncoder(Backbone.from_pretrained(folder), classes or ("score",), seed=seed)
         return new.ready(part.device, part.max_seq_length)
     model = CrossEncoder.from_pretrained(folder, device=part.device, max_seq_length=part.max_seq_length)
-    _check_labels(model.labels, classes)
-    model.labels = classes or model.labels
-    return model
-
-
-def _check_labels(labels: tuple[str, ...], classes: tuple[str, ...]) -> None:
-    """Raise BadInput unless the model has one score, or an output for each class of the data."""
+    labels, unnamed = model.labels, tuple(f"LABEL_{number}" for number in range(len(classes)))
     if not classes and len(labels) > 1:
         raise BadInput(
             f"the model has the labels {', '.join(labels)}, but the loss learns one score from the data; use data "
             "with these classes, or start from a plain encoder"
         )
-    unnamed = tuple(f"LABEL_{number}" for number in range(len(classes)))
     if classes and labels not in (classes, unnamed):
         raise BadInput(
             f"the model has the labels {', '.join(labels)}, but the data has the classes {', '.join(classes)}; make "
             "them agree with data.label_map, or start from a plain encoder"
         )
+    model.labels = classes or labels
+    return model

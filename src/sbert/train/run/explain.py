@@ -138,7 +138,7 @@ def _measure(trainer: Trainer, update: Update) -> tuple[int, float]:
         steps = min(MEASURED_STEPS + 1, trainer.total_steps)
         for number, step in enumerate(islice(trainer.plan.steps(Cursor()), steps)):
             start = time.perf_counter()
-            update(number, trainer.plan.load(step, trainer.model.device))
+            update(number, step.batches)
             times.append(time.perf_counter() - start)
     finally:
         modules.load_state_dict(before)
