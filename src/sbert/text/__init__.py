@@ -1,6 +1,6 @@
 """Turns strings into batches: token ids, a count of what did not fit, and batches by a token budget."""
 
-from sbert.text.batching import batches, lay, plan
+from sbert.text.batching import batches, plan
 from sbert.text.checks import check_pairs, check_texts
 from sbert.text.tokenizer import Tokenizer, Tokens, Truncation
 from sbert.text.words import WordTokenizer, split_words
@@ -13,7 +13,6 @@ __all__ = [
     "batches",
     "check_pairs",
     "check_texts",
-    "lay",
     "plan",
     "split_words",
 ]

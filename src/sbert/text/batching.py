@@ -35,10 +35,14 @@ def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) ->
         start = stop
 
 
-def batches(tokens: Tokens, batch_tokens: int, batch_size: int | None = None) -> Iterator[tuple[IntArray, Batch]]:
-    """Yield each batch with its row numbers. Every row of ``tokens`` is in one batch."""
+def batches(
+    tokens: Tokens, batch_tokens: int, batch_size: int | None = None, among: IntArray | None = None
+) -> Iterator[tuple[IntArray, Batch]]:
+    """Yield each batch with its row numbers. Every row of ``tokens``, or every one of ``among``, is in one batch."""
     ends = np.cumsum(tokens.lengths)
-    for rows in plan(tokens.lengths, batch_tokens, batch_size):
+    among = np.arange(len(ends)) if among is None else among
+    for places in plan(tokens.lengths[among], batch_tokens, batch_size):
+        rows = among[places]
         lengths = tokens.lengths[rows]
         ids = lay(tokens.ids, ends[rows], lengths).astype(np.int64)
         types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths).astype(np.int64)

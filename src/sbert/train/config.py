@@ -79,7 +79,6 @@ class TrainConfig:
     """Number of steps between two lines of metrics."""
 
     def __post_init__(self) -> None:
-        """Check every value; numbers of numpy become those of Python."""
         for name, kind in get_type_hints(TrainConfig).items():
             object.__setattr__(self, name, _checked(name, kind, getattr(self, name)))
         if self.warmup_ratio > 1:
@@ -91,7 +90,7 @@ class TrainConfig:
 
 
 def _checked(name: str, kind: Any, value: Any) -> Any:
-    """Return a value that fits the annotation of its setting."""
+    """Check a value against the annotation of its setting; numbers of numpy become those of Python."""
     if get_origin(kind) is Literal:
         check_option(name, value, get_args(kind))
     if kind not in (float, int, int | None) or (value is None and kind == int | None):

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from sbert.losses import Loss
 from sbert.models.model import TextModel
-from sbert.text import Tokens, batches, lay
+from sbert.text import Tokens, batches
 from sbert.train.config import TrainPrecision
 from sbert.train.distributed import Team
 from sbert.types import Batch, IntArray
@@ -100,7 +100,7 @@ class Step:
         items, positions = _unique_items(columns)
         tokens = self.model.tokenize(items)
         shares = self.team.shares(tokens.lengths)
-        parts = batches(_take(tokens, shares[self.team.rank]), self.mini_batch_tokens or _NO_LIMIT)
+        parts = batches(tokens, self.mini_batch_tokens or _NO_LIMIT, among=shares[self.team.rank])
         return _Side(tokens, positions, shares, [(read, batch) for _, batch in parts])
 
     def _backward(
@@ -168,12 +168,3 @@ def _unique_items(columns: Sequence[Sequence[Item]]) -> tuple[list[Item], list[T
         positions.append(torch.tensor([numbers[item] for item in column]))
         items += numbers
     return items, positions
-
-
-def _take(tokens: Tokens, rows: IntArray) -> Tokens:
-    """The given rows of ``tokens``."""
-    ends = np.cumsum(tokens.lengths)
-    lengths = tokens.lengths[rows]
-    ids = lay(tokens.ids, ends[rows], lengths)
-    types = None if tokens.types is None else lay(tokens.types, ends[rows], lengths)
-    return Tokens(ids, lengths, rows, tokens.truncation, tokens.prompt_length, types)

@@ -105,8 +105,8 @@ class Trainer:
         self.plan = Plan(train, loss, config)
         self.datasets, self.losses, self.total_steps = self.plan.datasets, self.plan.losses, self.plan.total_steps
         # A loss that serves several data sets is one module, not several.
-        with_weights = {id(loss): loss for loss in self.losses if isinstance(loss, nn.Module)}
-        self.objective = nn.ModuleList(with_weights.values()).to(model.device)
+        with_weights = dict.fromkeys(loss for loss in self.losses if isinstance(loss, nn.Module))
+        self.objective = nn.ModuleList(with_weights).to(model.device)
         self.team = Team.join()
         self.position = Position()
         self.folder = Path(config.output_dir)

@@ -11,10 +11,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import nn
 
 from sbert.disk.machine import cpu_name
 from sbert.errors import counted
@@ -22,25 +23,25 @@ from sbert.evaluate.score import Score
 from sbert.evaluate.suites import sts
 from sbert.models.bi import BiEncoder
 from sbert.models.inference import best_device
-from sbert.models.universal import UniversalSentenceEncoder
 from sbert.paper import rows
 from sbert.paper.context import Context
 from sbert.paper.ledger import Cell, Job
 from sbert.paper.materials import Materials
 from sbert.paper.measure import Place, cell, sampled_places
-from sbert.paper.rows import Row
+from sbert.paper.rows import Contestant, Row
 from sbert.types import Batch, Encoder
 
 BATCH, ROUNDS = 32, 3
 TASK = next(task for task in sts.ENGLISH if task.name == "stsb")
-Encode = Callable[[Sequence[str]], object]
+Encode = Callable[[Any, Sequence[str]], object]
+"""Encodes texts with a model."""
 
 
 class Timed(NamedTuple):
-    """A row and the function whose speed is measured."""
+    """A contestant, and the function whose speed is measured."""
 
-    row: Row
-    load: Callable[[], Encode]
+    contestant: Contestant
+    encode: Encode
 
 
 def jobs(context: Context) -> list[Job]:
@@ -53,9 +54,9 @@ def jobs(context: Context) -> list[Job]:
         devices["GPU"] = best_device()
     return [
         Job(
-            f"{context.key('table7', timed.row, column, paths)}/{_machine(column)}",
-            f"table7: {timed.row.name}, {column}",
-            partial(_time, context.materials, timed, column),
+            f"{context.key('table7', timed.contestant.row, column, paths)}/{_machine(column)}",
+            f"table7: {timed.contestant.row.name}, {column}",
+            partial(_time, context.materials, timed, column, device),
         )
         for column, device in devices.items()
         for timed in context.made(_rows(context.materials, device))
@@ -70,71 +71,63 @@ def _machine(column: str) -> str:
 
 
 def _rows(materials: Materials, device: str) -> dict[str, Callable[[], Timed]]:
-    def glove() -> Timed:
-        path = materials.vectors
-        return Timed(rows.glove(materials).row, lambda: _encode(rows.average_vectors(path).to(device)))
-
     def infersent() -> Timed:
         path, size = materials.vectors, 2048  # its authors' network
         row = Row("InferSent", "InferSent", path.name, materials.vectors_digest)
-        return Timed(row, lambda: _encode(rows.bilstm(path, size).to(device)))
+        return Timed(Contestant(row, partial(rows.bilstm, path, size)), _encode)
 
-    def universal() -> Timed:
-        return Timed(rows.universal().row, lambda: _encode(UniversalSentenceEncoder()))
-
-    def sbert(ending: str, note: str, encode: Callable[[BiEncoder], Encode], in_paper: bool = True) -> Timed:
+    def sbert(ending: str, note: str, encode: Encode) -> Timed:
         backbone = materials.backbone
         name = f"{backbone.family}-{backbone.size}{ending}"
-        row = Row(name, name if in_paper else "", f"{backbone.note}, {note}", backbone.digest)
-        return Timed(row, lambda: encode(backbone.bi_encoder().to(device)))
+        paper = "" if encode is _encode else name  # the paper's pads
+        row = Row(name, paper, f"{backbone.note}, {note}", backbone.digest)
+        return Timed(Contestant(row, backbone.bi_encoder), encode)
 
     batches, padded = f"batches of {BATCH} in the order", "padded to the longest"
     given, smart = (partial(_encode_padded, smart=smart) for smart in (False, True))
     makers: dict[str, Callable[[], Timed]] = {
-        "Avg. GloVe embeddings": glove,
+        "Avg. GloVe embeddings": lambda: Timed(rows.glove(materials), _encode),
         "InferSent": infersent,
-        "Universal Sentence Encoder": universal,
+        "Universal Sentence Encoder": lambda: Timed(rows.universal(), _encode),
         "SBERT": partial(sbert, "", f"{batches} given, {padded}", given),
         "SBERT, smart batching": partial(sbert, ", smart batching", f"{batches} of length, {padded}", smart),
-        "SBERT, no padding": partial(sbert, ", no padding", "as this project runs it", _encode, in_paper=False),
+        "SBERT, no padding": partial(sbert, ", no padding", "as this project runs it", _encode),
     }
     if device != "cpu":
         del makers["Universal Sentence Encoder"]  # which runs in numpy
     return makers
 
 
-def _time(materials: Materials, timed: Timed, column: str) -> list[Cell]:
+def _time(materials: Materials, timed: Timed, column: str, device: str) -> list[Cell]:
     """Time several rounds after one that is not counted."""
     pairs, _ = TASK.read(materials.folder)
     texts = list(dict.fromkeys([*pairs.first, *pairs.second]))
     some = [texts[number] for number in sampled_places(len(texts), materials.limits.sentences or len(texts))]
-    encode = timed.load()
-    encode(some[:BATCH])
+    model = timed.contestant.load()
+    if isinstance(model, nn.Module):
+        model.to(device)
+    timed.encode(model, some[:BATCH])
     speeds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
-        encode(some)
+        timed.encode(model, some)
         speeds.append(len(some) / (time.perf_counter() - start))
     score = Score("sentences per second", sum(speeds) / ROUNDS, len(some))
     rounds = f"mean, slowest and fastest of {ROUNDS} rounds"
-    found = cell(Place("table7", timed.row, column), score, _machine(column), rounds)
+    found = cell(Place("table7", timed.contestant.row, column), score, _machine(column), rounds)
     return [replace(found, low=min(speeds), high=max(speeds))]
 
 
-def _encode(model: Encoder) -> Encode:
-    return partial(model.encode, on_truncate="ignore")
+def _encode(model: Encoder, texts: Sequence[str]) -> object:
+    return model.encode(texts, on_truncate="ignore")
 
 
-def _encode_padded(model: BiEncoder, smart: bool) -> Encode:
+@torch.inference_mode()
+def _encode_padded(model: BiEncoder, texts: Sequence[str], smart: bool) -> None:
     """Run as many tokens as padding would make of the texts; the vectors themselves are of no use."""
-
-    @torch.inference_mode()
-    def encode(texts: Sequence[str]) -> None:
-        lengths = model.tokenize(texts).lengths
-        order = np.argsort(-lengths, kind="stable") if smart else np.arange(len(lengths))
-        for start in range(0, len(order), BATCH):
-            part = lengths[order[start : start + BATCH]]
-            longest = int(part.max())
-            model(Batch(np.zeros(longest * len(part), np.int64), (longest,) * len(part))).cpu()
-
-    return encode
+    lengths = model.tokenize(texts).lengths
+    order = np.argsort(-lengths, kind="stable") if smart else np.arange(len(lengths))
+    for start in range(0, len(order), BATCH):
+        part = lengths[order[start : start + BATCH]]
+        longest = int(part.max())
+        model(Batch(np.zeros(longest * len(part), np.int64), (longest,) * len(part))).cpu()

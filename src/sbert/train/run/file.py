@@ -42,7 +42,6 @@ class ModelPart:
     """Device to train on, such as "cpu" or "cuda:1"; defaults to a GPU if there is one."""
 
     def __post_init__(self) -> None:
-        """Check the combination of settings."""
         if self.kind is not None:
             check_option("model.kind", self.kind, get_args(ModelKind))
         if self.kind in ("bi", "cross") and (self.num_codes or self.codes or self.towers):
@@ -78,7 +77,6 @@ class DataPart:
     """The rows of ``dev`` to evaluate on; defaults to "dev" if the file has a column ``split``."""
 
     def __post_init__(self) -> None:
-        """Check that there is a training file."""
         if not self.train or not all(self.train):
             raise BadInput("data.train names no file, but at least one is needed")
 
