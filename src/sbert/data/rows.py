@@ -132,8 +132,8 @@ def scan(
 def in_split(rows: Iterable[Row], splits: Sequence[str], asked: str = "", required: bool = False) -> Iterator[Row]:
     """Yield the rows of one file whose column ``split`` has one of some values; all rows if ``splits`` is empty.
 
-    If there is no such column, all rows are yielded, or none and an error raised if it is ``required``. Messages call
-    the splits what was ``asked`` for, by default their names.
+    A file without that column yields all rows, or an error if the column is ``required``. ``asked`` is what messages
+    call the splits, by default their names.
     """
     there: set[str] = set()
     found = False

@@ -152,7 +152,7 @@ def _compared(loss: str, embeddings: Inputs, labels: Labels, distance: Distance)
 
 
 def _pairs(loss: str, embeddings: Inputs, labels: Labels, distance: Distance) -> tuple[Tensor, Tensor, Tensor]:
-    """Find all pairs of an anchor that has a negative, and a positive.
+    """Find the P pairs of an anchor and a positive whose anchor also has a negative.
 
     Returns the distances to the positive (P, 1) and to all texts (P, B), and which of these are negatives (P, B).
     """
