@@ -1,6 +1,6 @@
 """How fast pairs are learned from, beside sentence-transformers' own trainer: same rows, weights, loss and optimizer.
 
-Both train the embedded model on the same SNLI pairs with the paper's softmax objective, batch 16, AdamW, in turn; a
+Both train the default model on the same SNLI pairs with the paper's softmax objective, batch 16, AdamW, in turn; a
 round is timed from the end of its second step to the end of its last. Memory is the peak of a process that does
 nothing else.
 """

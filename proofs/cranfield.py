@@ -57,7 +57,7 @@ def with_negatives(rows: Columns) -> Columns:
 
 
 def train(kind: str, folder: Path) -> float:
-    """One epoch of the embedded model with a new head or new codes; its seconds."""
+    """One epoch of the default model with a new head or new codes; its seconds."""
     rows = training_rows()
     if kind == "cross":
         model = CrossEncoder(Backbone.from_pretrained("all-MiniLM-L6-v2", max_seq_length=TOKENS))

@@ -1,4 +1,4 @@
-"""The embedded model as a cross-encoder for inference: SNLI, three labels, one epoch of a part of its training set.
+"""The default model as a cross-encoder for inference: SNLI, three labels, one epoch of a part of its training set.
 
 With a folder as argument, work that was stopped goes on there.
 """
@@ -24,7 +24,7 @@ def snli(split: str, rows: int | None = None) -> Columns:
 
 
 def trained(folder: Path, rows: int = ROWS) -> CrossEncoder:
-    """The embedded model's body with a new head, after one epoch; goes on where it was stopped."""
+    """The default model's body with a new head, after one epoch; goes on where it was stopped."""
     data = snli("train_subset", rows)
     model = CrossEncoder(Backbone.from_pretrained("all-MiniLM-L6-v2"), data.label_names)
     config = TrainConfig(output_dir=str(folder), batch_size=32, learning_rate=5e-5, checkpoint_steps=250)

@@ -1,4 +1,4 @@
-"""Bi-, poly- and cross-encoder on STSb, from the embedded model and with one budget: what accuracy costs.
+"""Bi-, poly- and cross-encoder on STSb, from the default model and with one budget: what accuracy costs.
 
 All see the STSb training split twice, in batches of 16; the cross-encoder also after one epoch of SNLI, which it needs
 to learn to read two texts at once. The best on the dev split is measured on the test split. With a folder as

@@ -1,4 +1,4 @@
-"""The embedded model fine-tuned on STSb: cosine with MSE, batch 16, 5e-5, two epochs, three seeds."""
+"""The default model fine-tuned on STSb: cosine with MSE, batch 16, 5e-5, two epochs, three seeds."""
 
 from __future__ import annotations
 

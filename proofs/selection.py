@@ -95,7 +95,7 @@ def with_negatives(parts: list[Columns]) -> Columns:
 
 
 def new(kind: str) -> Model:
-    """The embedded model, with new codes or a new head where it needs them."""
+    """The default model, with new codes or a new head where it needs them."""
     if kind == "bi":
         return BiEncoder.from_pretrained()
     if kind == "cross":

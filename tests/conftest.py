@@ -147,7 +147,7 @@ def shared_models() -> Path:
 
 @pytest.fixture(scope="session")
 def bundled() -> BiEncoder:
-    """The embedded default model, loaded once; a test that changes it must load its own."""
+    """The default model, loaded once; a test that changes it must load its own."""
     import sbert
 
     return sbert.BiEncoder.from_pretrained()

@@ -21,7 +21,7 @@ from sbert.cli.demo.topics import layout, topic_means
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
-    """The real demo on the embedded model: its figures and its page."""
+    """The real demo on the default model: its figures and its page."""
     path = tmp_path_factory.mktemp("demo") / "한국어 page.html"
     result = sbert("demo", "--json", "-o", path)
     assert [file.name for file in path.parent.iterdir()] == [path.name]

@@ -386,5 +386,5 @@ QUICK = ("sts16",)
 @pytest.mark.parametrize(
     "task", [pytest.param(task, marks=() if task in QUICK else pytest.mark.slow) for task in PUBLISHED]
 )
-def test_the_embedded_model_scores_what_is_published(shared_data, bundled, task):
+def test_the_default_model_scores_what_is_published(shared_data, bundled, task):
     assert only("sts", task, shared_data, bundled).value == pytest.approx(PUBLISHED[task], abs=0.02)

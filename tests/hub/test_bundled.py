@@ -1,4 +1,4 @@
-"""The embedded model is found without importing its package, and proven to be what was published."""
+"""The default model is found without importing its package, and proven to be what was published."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class BiEncoder(VectorModel):
         """Load a model.
 
         Args:
-            name: A folder, an installed model package, or a hub name. Defaults to the embedded model. A plain
+            name: A folder, an installed model package, or a hub name. Defaults to all-MiniLM-L6-v2. A plain
                 transformers encoder gets mean pooling.
             device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
             max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.

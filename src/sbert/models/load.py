@@ -32,8 +32,8 @@ def load(
     """Load a model of any kind.
 
     Args:
-        name: A folder, the folder of a training run, an installed model package, or a hub name. Defaults to the
-            embedded model. A plain encoder becomes a :class:`BiEncoder`.
+        name: A folder, the folder of a training run, an installed model package, or a hub name. Defaults to
+            all-MiniLM-L6-v2. A plain encoder becomes a :class:`BiEncoder`.
         device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
         max_seq_length: Number of tokens at which texts, or pairs of texts, are truncated. Defaults to the model's
             own number.

@@ -119,7 +119,7 @@ class PolyEncoder(TextModel):
         """Load a poly-encoder, or give new codes to a bi-encoder or a plain encoder.
 
         Args:
-            name: A folder, an installed model package, or a hub name. Defaults to the embedded model.
+            name: A folder, an installed model package, or a hub name. Defaults to all-MiniLM-L6-v2.
             num_codes: M, the number of new codes. Defaults to 64.
             codes: Whether new codes are "learned" or the "first" tokens. Defaults to "learned".
             towers: Whether a new poly-encoder reads queries and documents with one transformer ("shared") or starts

@@ -60,7 +60,7 @@ class Settings:
     backbone: str = "bert-base-uncased"
     """The encoder that Sentence-BERT is trained from."""
     models: tuple[str, ...] = ()
-    """Further models to measure, beside the embedded one."""
+    """Further models to measure, beside the default model."""
     seeds: tuple[int, ...] = ()
     """Random seeds that replace the budget's."""
 

@@ -66,7 +66,7 @@ def usual(materials: Materials) -> Makers:
 
 
 def named(models: tuple[str, ...]) -> Makers:
-    """Return the embedded model and the models that the settings name."""
+    """Return the default model and the models that the settings name."""
 
     @cache
     def make(name: str, shown: str) -> Contestant:

@@ -40,7 +40,7 @@ _PAIRS_NOTE = (
 )
 _QUERIES_NOTE = "None of the best answers shares a word with its query: they were found by meaning."
 _KOREAN_NOTE = (
-    "The embedded model was trained on English. In Korean it matches shared characters rather than meaning. "
+    "The default model was trained on English. In Korean it matches shared characters rather than meaning. "
     "For Korean, name a model that was trained on it: sbert demo --model NAME."
 )
 _COST_NOTE = (
@@ -83,7 +83,7 @@ class DemoResults:
 
     model: str
     embedded: bool
-    """Whether it is the model that comes with the package, whose training data is known."""
+    """Whether it is the default model, whose training data is known."""
     similarity: str
     sentences: list[Sentence]
     tokens: int
@@ -154,7 +154,7 @@ def run(name: str | None, say: Callable[[str, str], None]) -> DemoResults:
     """Run every step.
 
     Args:
-        name: The model's folder or name; None for the embedded model.
+        name: The model's folder or name; None for the default model.
         say: Called after each step with its name and a sentence.
     """
     from sbert.hub.bundled import DEFAULT
@@ -168,7 +168,7 @@ def run(name: str | None, say: Callable[[str, str], None]) -> DemoResults:
         from sbert.models.bi import BiEncoder
 
         model = BiEncoder.from_pretrained(name)
-    known_as = name or f"{DEFAULT.rpartition('/')[2]} (embedded)"
+    known_as = name or f"{DEFAULT.rpartition('/')[2]} (default)"
     say("loaded", f"{known_as} in {duration(seconds['load'])}")
     with timed(seconds, "embed"):
         vectors = model.encode_document(texts)

@@ -208,7 +208,7 @@ def _bi_encoder(part: ModelPart) -> BiEncoder:
         return model
     if len(model.heads):
         raise BadInput(
-            f"model.pooling is {', '.join(pooling)}, but {part.name or 'the embedded model'} has layers after its own "
+            f"model.pooling is {', '.join(pooling)}, but {part.name or 'the default model'} has layers after its own "
             f"pooling ({', '.join(model.pooling)}), which were made for that; leave model.pooling out"
         )
     return BiEncoder(Backbone(model.tokenizer, model.transformer), pooling).to(model.device)

@@ -23,8 +23,8 @@ class ModelPart:
     """The model to train."""
 
     name: str | None = None
-    """A folder, the folder of a run, an installed model package or a Hugging Face name; defaults to the embedded
-    model."""
+    """A folder, the folder of a run, an installed model package or a Hugging Face name; defaults to
+    all-MiniLM-L6-v2."""
     kind: ModelKind | None = None
     """"bi", "cross" or "poly"; defaults to the kind of the model in the folder, and to "bi" for a plain encoder."""
     pooling: Pooling | tuple[Pooling, ...] | None = None
