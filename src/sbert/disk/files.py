@@ -64,10 +64,13 @@ def whole_folder(target: Path, check: Callable[[Path], None] | None = None) -> I
             new = folder / "new"
             new.mkdir()
             yield new
-            _share(new)
+            readable = new.stat().st_mode & 0o666
             _keep_mode(target, new)
-            for path in [*new.rglob("*"), new]:
+            for path in new.rglob("*"):
+                if path.is_file():
+                    path.chmod(readable)  # some libraries create files for their owner alone
                 sync(path)
+            sync(new)
             _put_in_place(new, target, folder)
             sync(target.parent)
 
@@ -128,14 +131,6 @@ def _explained(target: Path) -> Iterator[None]:
 def _keep_mode(target: Path, new: Path) -> None:
     with suppress(FileNotFoundError):
         new.chmod(stat.S_IMODE(target.stat().st_mode))
-
-
-def _share(folder: Path) -> None:
-    """Give the files the permissions of their folder: some libraries create files for their owner alone."""
-    allowed = folder.stat().st_mode & 0o666
-    for path in folder.rglob("*"):
-        if path.is_file():
-            path.chmod(allowed)
 
 
 def _put_in_place(new: Path, target: Path, folder: Path) -> None:

@@ -47,20 +47,16 @@ class Ledger:
         content = self.path.read_bytes()
         records = [record for line in content.split(b"\n") if (record := _parse(line)) is not None]
         if b"".join(map(_line, records)) != content:
-            self._repair(content, records)
+            damaged = sum(1 for line in content.split(b"\n")[:-1] if line.strip() and _parse(line) is None)
+            if damaged:  # an incomplete last line is what every interrupted write leaves
+                lost = "%s had %d damaged lines, which were removed; %d are whole"
+                logger.warning(lost, self.path, damaged, len(records))
+            self.replace(records)
         return records
 
     def replace(self, records: Iterable[Record]) -> None:
         """Write the whole file anew."""
         write_bytes(self.path, b"".join(map(_line, records)))
-
-    def _repair(self, content: bytes, records: list[Record]) -> None:
-        damaged = sum(1 for line in content.split(b"\n")[:-1] if line.strip() and _parse(line) is None)
-        if damaged:  # an incomplete last line is what every interrupted write leaves
-            logger.warning(
-                "%s had %d damaged lines, which were removed; %d are whole", self.path, damaged, len(records)
-            )
-        self.replace(records)
 
 
 def _line(record: Record) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from types import TracebackType
+from contextlib import AbstractContextManager
 
 from tqdm.auto import tqdm
 
@@ -13,7 +13,7 @@ _SECONDS_BETWEEN_LINES = 30.0
 logger = logging.getLogger(__name__)
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """Counts units of work. The remaining time is right if all units take about the same time, as tokens do.
 
     Args:
@@ -25,28 +25,21 @@ class Progress:
     """
 
     def __init__(self, total: int, unit: str, show: bool, done: int = 0, equal: bool = True) -> None:
-        self._total, self._unit, self._equal = total, unit, equal
+        self._total, self._unit, self._show, self._equal = total, unit, show, equal
         self._before = self._done = done
         self._start = self._last_line = time.monotonic()
-        self._show = show
-        self._bar = self._new_bar() if show and (sys.stderr.isatty() or _in_notebook()) else None
+        self._bar: tqdm | None = None
+        if show and (sys.stderr.isatty() or _in_notebook()):
+            self._bar = tqdm(
+                total=total,
+                unit=f" {unit}",
+                unit_scale=total > 10_000,
+                initial=done,
+                smoothing=0,
+                bar_format=None if equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
+            )
 
-    def _new_bar(self) -> tqdm:
-        return tqdm(
-            total=self._total,
-            unit=f" {self._unit}",
-            unit_scale=self._total > 10_000,
-            initial=self._before,
-            smoothing=0,
-            bar_format=None if self._equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
-        )
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
 

@@ -43,8 +43,9 @@ class Workplace:
         record = self.folder / "work.json"
         with locked(self.folder):
             kept = _read(record)
-            if kept is None:
-                self._clear()
+            if kept is None:  # nobody can tell what the arrays belong to
+                for path in self.folder.glob("*.npy"):
+                    path.unlink()
                 write_json(record, facts)
             elif changed := [name for name in facts if kept.get(name) != facts[name]]:
                 raise CannotResume(
@@ -56,14 +57,14 @@ class Workplace:
     def once(self, name: str, compute: Callable[[], Array]) -> Array:
         """Return the array of this name; compute and keep it unless it is there already and whole."""
         path = self.folder / f"{name}.npy"
+        array: Array
         try:
-            kept: Array = np.load(path)
-            return kept
+            array = np.load(path)
         except (OSError, ValueError, EOFError):  # missing, or damaged by the disk
-            computed = compute()
-        with whole_file(path) as file:
-            np.save(file, computed)
-        return computed
+            array = compute()
+            with whole_file(path) as file:
+                np.save(file, array)
+        return array
 
     def count(self, pattern: str) -> int:
         """Return how many arrays have a name that matches a pattern such as ``scores-*``."""
@@ -72,11 +73,6 @@ class Workplace:
     def remove(self) -> None:
         """Remove the folder once its contents are no longer needed."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _clear(self) -> None:
-        """Without a readable record, nobody can tell what the arrays belong to."""
-        for path in self.folder.glob("*.npy"):
-            path.unlink()
 
 
 def _read(record: Path) -> dict[str, Any] | None:

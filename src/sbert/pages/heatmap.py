@@ -89,37 +89,25 @@ def _labels(texts: list[str]) -> tuple[list[str], list[str]]:
     from matplotlib.font_manager import FontProperties, findfont
 
     labels = [display.shorten(display.one_line(text), _LABEL_WIDTH) for text in texts]
-    own = _characters(findfont(FontProperties(family=_OWN_FONT)))
-    missing = {character for label in labels for character in label} - own
-    font, found = _font_with_most(missing)
-    unwritable = missing - found
+    missing = set("".join(labels)) - _characters(findfont(FontProperties(family=_OWN_FONT)))
+    fonts, unwritable = [_OWN_FONT], missing
+    for font in _fonts() if missing else ():
+        left = missing - _characters(font.fname)
+        if len(left) < len(unwritable):
+            fonts, unwritable = [_OWN_FONT, font.name], left
+        if not left:
+            break
     if unwritable:
         incomplete = sum(not unwritable.isdisjoint(label) for label in labels)
         logger.info("%s; %d of %d texts are not shown completely", _advice(unwritable), incomplete, len(labels))
-    return [_with_boxes(label, unwritable) for label in labels], [_OWN_FONT, *font]
-
-
-def _with_boxes(label: str, unwritable: set[str]) -> str:
-    boxed = "".join("□" if character in unwritable else character for character in label)
-    return boxed if 2 * boxed.count("□") < len(boxed) else ""
+    boxed = ["".join("□" if letter in unwritable else letter for letter in label) for label in labels]
+    return [label if 2 * label.count("□") < len(label) else "" for label in boxed], fonts
 
 
 def _advice(characters: set[str]) -> str:
     if any("가" <= character <= "힣" for character in characters):
         return "no installed font has Hangul: install one such as Noto Sans CJK or Nanum Gothic"
     return f"no installed font has {min(characters)!r}"
-
-
-def _font_with_most(characters: set[str]) -> tuple[list[str], set[str]]:
-    """Return the name of the installed font that has most of ``characters``, if any has one, and those it has."""
-    best: tuple[list[str], set[str]] = ([], set())
-    for font in _fonts() if characters else ():
-        found = characters & _characters(font.fname)
-        if len(found) > len(best[1]):
-            best = [font.name], found
-        if found == characters:
-            break
-    return best
 
 
 def _fonts() -> Iterator[FontEntry]:
@@ -136,9 +124,9 @@ def _fonts() -> Iterator[FontEntry]:
 
 def _regular(fonts: list[FontEntry]) -> list[FontEntry]:
     """Return the regular styles, sans-serif and Korean fonts first."""
-    regular = [font for font in fonts if font.style == "normal" and font.weight in (400, "normal")]
+    regular = (font for font in fonts if font.style == "normal" and font.weight in (400, "normal"))
     return sorted(
-        regular, key=lambda font: ("Serif" in font.name, "Mono" in font.name, "KR" not in font.name, font.name)
+        regular, key=lambda each: ("Serif" in each.name, "Mono" in each.name, "KR" not in each.name, each.name)
     )
 
 

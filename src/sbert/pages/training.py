@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
 
 from sbert.errors import counted
 from sbert.pages import charts
@@ -17,11 +16,11 @@ _BLUE, _ORANGE, _GREY = "#1f6feb", "#d9822b", "#b8bfc9"
 
 def page(run: Run) -> str:
     """Return the page of a run: the curves of the loss and the main score, every evaluation, and the settings."""
-    losses, scores = _losses(run.metrics), _scores(run.metrics)
+    losses, name, points = _curves(run.metrics)
     curves = [charts.line("Training loss", losses, smoothed(losses))] if losses else []
-    if scores:
-        name = _main_score(scores)
-        curves.append(charts.line(name, [(record["step"], record[name]) for record in scores]))
+    if points:
+        curves.append(charts.line(name, points))
+    scores = [record for record in run.metrics if "loss" not in record]
     names = list(dict.fromkeys(name for record in scores for name in record))
     rows = [[f"{record[name]:,.6g}" if name in record else "" for name in names] for record in scores]
     settings = [[name, json.dumps(value, ensure_ascii=False)] for name, value in run.settings.items()]
@@ -40,18 +39,17 @@ def picture(metrics: Metrics) -> bytes:
     """Return the curves of the loss and the main score as a PNG."""
     from matplotlib.figure import Figure
 
-    losses, scores = _losses(metrics), _scores(metrics)
+    losses, name, points = _curves(metrics)
     figure = Figure(figsize=(8, 3.6), layout="constrained")
     left = figure.subplots()
-    for points, colour, width in ((losses, _GREY, 0.8), (smoothed(losses), _BLUE, 1.5)):
-        left.plot([step for step, _ in points], [loss for _, loss in points], color=colour, linewidth=width)
+    left.plot(*zip(*losses, strict=True), color=_GREY, linewidth=0.8)
+    left.plot(*zip(*smoothed(losses), strict=True), color=_BLUE, linewidth=1.5)
     left.set_xlabel("step")
     left.set_ylabel("loss", color=_BLUE)
     left.spines[["top", "right"]].set_visible(False)
-    if scores:
-        name = _main_score(scores)
+    if points:
         right = left.twinx()
-        right.plot([r["step"] for r in scores], [r[name] for r in scores], "o-", color=_ORANGE, markersize=4)
+        right.plot(*zip(*points, strict=True), "o-", color=_ORANGE, markersize=4)
         right.set_ylabel(name, color=_ORANGE)
         right.spines[["top"]].set_visible(False)
     buffer = io.BytesIO()
@@ -73,14 +71,9 @@ def smoothed(points: Points) -> list[tuple[float, float]]:
     return means
 
 
-def _losses(metrics: Metrics) -> list[tuple[float, float]]:
-    return [(record["step"], record["loss"]) for record in metrics if "loss" in record]
-
-
-def _scores(metrics: Metrics) -> list[Mapping[str, float]]:
-    return [record for record in metrics if "loss" not in record]
-
-
-def _main_score(scores: Metrics) -> str:
-    """Return the name of the first score, which is the one that decides which checkpoint is best."""
-    return next(name for name in scores[0] if name != "step")
+def _curves(metrics: Metrics) -> tuple[Points, str, Points]:
+    """Return the losses by step, and the name and the values by step of the score that decides which model is best."""
+    losses = [(record["step"], record["loss"]) for record in metrics if "loss" in record]
+    scores = [record for record in metrics if "loss" not in record]
+    name = next((name for record in scores for name in record if name != "step"), "")
+    return losses, name, [(record["step"], record[name]) for record in scores]
