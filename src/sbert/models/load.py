@@ -42,5 +42,9 @@ def load(
     'BiEncoder'
     """
     folder = hub.resolve(name)
-    cls = WordEncoder if hub.holds_words(folder) else CLASSES[hub.known_kind(folder) or "bi"]
-    return cls.from_pretrained(folder, device=device, max_seq_length=max_seq_length)
+    return class_of(folder).from_pretrained(folder, device=device, max_seq_length=max_seq_length)
+
+
+def class_of(folder: Path) -> type[Model]:
+    """Return the class of the model that a folder holds, without reading its weights."""
+    return WordEncoder if hub.holds_words(folder) else CLASSES[hub.known_kind(folder) or "bi"]

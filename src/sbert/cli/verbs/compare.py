@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -12,12 +12,12 @@ from sbert.cli import options, show
 from sbert.cli.verbs.evaluate import TestSets, number, test_sets
 from sbert.data.rows import read_texts
 from sbert.data.writers import check_output
-from sbert.disk.files import whole_file
+from sbert.disk.files import write_bytes
 from sbert.errors import BadInput
 from sbert.evaluate.drift import Drift, drift
 from sbert.evaluate.metrics.significance import Comparison
 from sbert.evaluate.score import Missing, Report, Score
-from sbert.models.load import CLASSES, load
+from sbert.models.load import class_of, load
 from sbert.models.vectors import VectorModel
 from sbert.pages import records
 from sbert.pages import reports as pages
@@ -33,14 +33,11 @@ _HEADINGS = ("task", "A", "B", "A - B", "95 %", "p", "verdict")
 class Line(NamedTuple):
     """The same score of both models."""
 
+    quantity: str
+    """Name of the score for both models: an encoder's cosine and a scorer's score have different names."""
     first: Score
     second: Score
     comparison: Comparison | None
-
-    @property
-    def quantity(self) -> str:
-        """Name of the score for both models: an encoder's cosine and a scorer's score have different names."""
-        return self.first.quantity or self.first.name
 
     @property
     def verdict(self) -> str:
@@ -52,48 +49,24 @@ class Line(NamedTuple):
         return "A is better" if self.comparison.difference > 0 else "B is better"
 
 
+class MovedText(NamedTuple):
+    """A text whose vector or neighbours differ between the models."""
+
+    row: int
+    """First row of the text in the file, counted from 0."""
+    text: str
+    cosine: float | None
+    changed: float
+    """Share of its nearest texts that are others."""
+
+
 class Moved(NamedTuple):
-    """The texts that both models embedded, and how far their vectors differ."""
+    """How far the vectors of the two models differ."""
 
-    texts: list[str]
-    rows: list[int]
-    """First row of each text in the file, counted from 0."""
+    texts: int
     drift: Drift
-
-    def sentences(self) -> list[str]:
-        """Summarise the difference."""
-        found = self.drift
-        if found.cosines is None:
-            near = "The vectors have different sizes, so only neighbours are compared."
-        else:
-            near = f"The two vectors of a text have a cosine of {found.cosines.mean():.4f} on average."
-        return [
-            near,
-            f"Of {len(self.texts):,} texts {found.nearest_changed:.1%} have another nearest text; of the "
-            f"{found.neighbours} nearest, {found.changed.mean():.1%} are others.",
-        ]
-
-    def worst(self) -> list[int]:
-        """Return the texts that moved furthest, without those that did not move."""
-        found = self.drift
-        return [
-            place
-            for place in found.worst(_WORST)
-            if found.changed[place] > 0 or (found.cosines is not None and found.cosines[place] < _UNCHANGED)
-        ]
-
-    def cells(self) -> list[list[str]]:
-        """Return the row, cosine, share of changed neighbours and text of the texts that moved furthest."""
-        cosines, changed = self.drift.cosines, self.drift.changed
-        return [
-            [
-                str(self.rows[place]),
-                "" if cosines is None else f"{cosines[place]:.4f}",
-                f"{changed[place]:.0%}",
-                self.texts[place],
-            ]
-            for place in self.worst()
-        ]
+    worst: list[MovedText]
+    """The texts that moved furthest, without those that did not move."""
 
 
 class Result(NamedTuple):
@@ -136,8 +109,7 @@ def compare(
     lines, missing = ([], []) if test is None else _scores(first, second, test, device)
     result = Result(first, second, lines, missing, moved)
     if report is not None:
-        with whole_file(report) as stream:
-            stream.write(_page(result).encode())
+        write_bytes(report, _page(result).encode())
     if json:
         show.as_json(_as_json(result))
     else:
@@ -149,12 +121,11 @@ def compare(
 
 
 def _check_models(first: str, second: str, vectors: bool) -> None:
-    """Raise BadInput, before any work, if a model does not exist or does not give the vectors that are needed."""
+    """Raise an error, before any work, if a model does not exist or does not give the vectors that are needed."""
     for name in (first, second):
-        folder = hub.resolve(name)
-        kind = "bi" if hub.holds_words(folder) else hub.known_kind(folder) or "bi"
-        if vectors and kind != "bi":
-            raise BadInput(f"{name} is a {CLASSES[kind].__name__}, but --texts needs models that give a vector a text")
+        cls = class_of(hub.resolve(name))
+        if vectors and not issubclass(cls, VectorModel):
+            raise BadInput(f"{name} is a {cls.__name__}, but --texts needs models that give a vector a text")
 
 
 def _scores(first: str, second: str, test: TestSets, device: str | None) -> tuple[list[Line], list[Missing]]:
@@ -162,7 +133,7 @@ def _scores(first: str, second: str, test: TestSets, device: str | None) -> tupl
     ours, theirs = test.measure(first, device), test.measure(second, device)
     others = _by_quantity(theirs)
     lines = [
-        Line(score, others[key], score.compare(others[key]))
+        Line(key[1], score, others[key], score.compare(others[key]))
         for key, score in _by_quantity(ours).items()
         if key in others
     ]
@@ -178,13 +149,25 @@ def _moved(first: str, second: str, source: Path, column: str | None, device: st
     rows: dict[str, int] = {}
     for place, row in enumerate(read_texts(str(source), column)):
         rows.setdefault(row.texts[0], place)  # copies of a text have no order
-    texts = list(rows)
-    if len(texts) < 2:
+    if len(rows) < 2:
         raise BadInput(f"{source} has the same text in every row, but neighbours need at least two different ones")
-    models = (load(name, device=device) for name in (first, second))
-    encoders = (model for model in models if isinstance(model, VectorModel))  # both are, see _check_models
-    vectors = (encoder.encode(texts, show_progress_bar=True) for encoder in encoders)
-    return Moved(texts, list(rows.values()), drift(*vectors))
+    texts = list(rows)
+    models = (cast(VectorModel, load(name, device=device)) for name in (first, second))  # see _check_models
+    found = drift(*(model.encode(texts, show_progress_bar=True) for model in models))
+    worst = [
+        MovedText(
+            row=rows[texts[place]],
+            text=texts[place],
+            cosine=None if found.cosines is None else float(found.cosines[place]),
+            changed=float(found.changed[place]),
+        )
+        for place in found.worst(_WORST)
+    ]
+    kept = [text for text in worst if text.changed > 0 or (text.cosine is not None and text.cosine < _UNCHANGED)]
+    return Moved(len(texts), found, kept)
+
+
+# Output
 
 
 def _row(line: Line) -> list[str]:
@@ -195,6 +178,23 @@ def _row(line: Line) -> list[str]:
     return [line.first.task, *scores, gap, *test, f"{line.verdict}; {line.quantity}"]
 
 
+def _drift_part(moved: Moved) -> records.Drift:
+    found = moved.drift
+    near = "The vectors have different sizes, so only neighbours are compared."
+    if found.cosines is not None:
+        near = f"The two vectors of a text have a cosine of {found.cosines.mean():.4f} on average."
+    others = (
+        f"Of {moved.texts:,} texts {found.nearest_changed:.1%} have another nearest text; of the "
+        f"{found.neighbours} nearest, {found.changed.mean():.1%} are others."
+    )
+    rows = [
+        [str(row), "" if cosine is None else f"{cosine:.4f}", f"{changed:.0%}", text]
+        for row, text, cosine, changed in moved.worst
+    ]
+    table = records.Table(["row", "cosine", "neighbours changed", "text"], rows, "rrrl")
+    return records.Drift([near, others], None if found.cosines is None else found.histogram(), table)
+
+
 def _print(result: Result) -> None:
     show.line(f"A  {result.first}\nB  {result.second}")
     if result.lines:
@@ -202,10 +202,24 @@ def _print(result: Result) -> None:
     for task, reason in result.missing:
         show.note(f"missing  {task}: {reason}")
     if result.moved is not None:
-        for sentence in result.moved.sentences():
-            show.line(sentence)
-        if rows := [[*cells, display.one_line(text)] for *cells, text in result.moved.cells()]:
+        sentences, _, moved = _drift_part(result.moved)
+        show.line("\n".join(sentences))
+        if rows := [[*cells, display.one_line(text)] for *cells, text in moved.rows]:
             show.table(["row", "cosine", "changed", "texts that moved furthest"], rows)
+
+
+def _page(result: Result) -> str:
+    differences = [
+        records.Bar(
+            f"{line.first.task}, {line.quantity}: {line.verdict}",
+            line.first.value - line.second.value,
+            *(() if line.comparison is None else line.comparison[1:3]),
+        )
+        for line in result.lines
+    ]
+    drift_part = None if result.moved is None else _drift_part(result.moved)
+    scores = records.Table(_HEADINGS, [_row(line) for line in result.lines], "lrrrrrl")
+    return pages.comparison(result.first, result.second, scores, differences, result.missing, drift_part)
 
 
 def _as_json(result: Result) -> dict[str, Any]:
@@ -231,38 +245,11 @@ def _drift_as_json(moved: Moved) -> dict[str, Any]:
     if found.cosines is not None:
         counts, low, high = found.histogram()
         cosine = {"mean": float(found.cosines.mean()), "histogram": {"low": low, "high": high, "counts": counts}}
-    worst = [
-        {
-            "row": moved.rows[place],
-            "text": moved.texts[place],
-            "cosine": None if found.cosines is None else float(found.cosines[place]),
-            "changed": float(found.changed[place]),
-        }
-        for place in moved.worst()
-    ]
     return {
-        "texts": len(moved.texts),
+        "texts": moved.texts,
         "cosine": cosine,
         "nearest_changed": found.nearest_changed,
         "neighbours": found.neighbours,
         "neighbours_changed": float(found.changed.mean()),
-        "worst": worst,
+        "worst": [text._asdict() for text in moved.worst],
     }
-
-
-def _page(result: Result) -> str:
-    differences = [
-        records.Bar(
-            f"{line.first.task}, {line.quantity}: {line.verdict}",
-            line.first.value - line.second.value,
-            *(() if line.comparison is None else line.comparison[1:3]),
-        )
-        for line in result.lines
-    ]
-    part = None
-    if (moved := result.moved) is not None:
-        histogram = None if moved.drift.cosines is None else moved.drift.histogram()
-        headings = ["row", "cosine", "neighbours changed", "text"]
-        part = records.Drift(moved.sentences(), histogram, records.Table(headings, moved.cells(), "rrrl"))
-    scores = records.Table(_HEADINGS, [_row(line) for line in result.lines], "lrrrrrl")
-    return pages.comparison(result.first, result.second, scores, differences, result.missing, part)

@@ -8,24 +8,10 @@ from typing import Annotated, Any, NamedTuple, cast, get_args
 
 import typer
 
-from sbert.cli import show
-from sbert.cli.options import (
-    AnyModel,
-    Columns,
-    DataFolder,
-    Device,
-    HtmlReport,
-    Json,
-    LabelColumn,
-    PairsFile,
-    Split,
-    SuiteName,
-    data_folder,
-    names,
-)
+from sbert.cli import options, show
 from sbert.data import Columns as Pairs
 from sbert.data.writers import check_output
-from sbert.disk.files import whole_file
+from sbert.disk.files import write_bytes
 from sbert.errors import BadInput, check_value
 from sbert.evaluate.evaluators.similarity import Aggregation
 from sbert.evaluate.metrics.significance import Interval
@@ -49,14 +35,13 @@ class TestSets(NamedTuple):
     """Folder with the data of the suites; None if there are no suites."""
     pairs: Pairs | None
     """The user's own pairs or triplets."""
-    aggregation: Aggregation = "all"
 
-    def measure(self, name: str, device: str | None) -> list[Report]:
+    def measure(self, name: str, device: str | None, aggregation: Aggregation = "all") -> list[Report]:
         """Load a model and measure it."""
         model = load(name, device=device)
+        suites = (SUITES[suite] for suite in self.suites)
         found = [
-            SUITES[suite].run(model, self.folder or "", aggregation=self.aggregation, show_progress_bar=True)
-            for suite in self.suites
+            suite.run(model, self.folder or "", aggregation=aggregation, show_progress_bar=True) for suite in suites
         ]
         return found if self.pairs is None else [*found, file.run(self.pairs, model)]
 
@@ -67,23 +52,22 @@ class TestSets(NamedTuple):
 
 
 def evaluate(
-    model: AnyModel,
-    suite: SuiteName = None,
-    data: DataFolder = None,
-    pairs: PairsFile = None,
-    columns: Columns = None,
-    label: LabelColumn = None,
-    split: Split = None,
+    model: options.AnyModel,
+    suite: options.SuiteName = None,
+    data: options.DataFolder = None,
+    pairs: options.PairsFile = None,
+    columns: options.Columns = None,
+    label: options.LabelColumn = None,
+    split: options.Split = None,
     aggregation: Annotated[
-        str,
-        typer.Option(help="Aggregation over the subsets of an STS year: all (as in the paper), mean or wmean."),
+        str, typer.Option(help="Aggregation over the subsets of an STS year: all (as in the paper), mean or wmean.")
     ] = "all",
-    device: Device = None,
-    report: HtmlReport = None,
+    device: options.Device = None,
+    report: options.HtmlReport = None,
     download: Annotated[
         bool, typer.Option("--download", help="Download missing test data from the Hugging Face hub first.")
     ] = False,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Measure a model on the data sets of a suite, or on your own pairs, with confidence intervals.
 
@@ -97,12 +81,11 @@ def evaluate(
         for name in test.suites:
             for path in download_suite(name, test.folder):
                 show.note(f"downloaded {path}")
-    reports = test._replace(aggregation=cast("Aggregation", aggregation)).measure(model, device)
+    reports = test.measure(model, device, cast("Aggregation", aggregation))
     intervals = {score: score.interval() for found in reports for score in found.scores}
     if report is not None:
         page = pages.evaluation(model, [_page_part(found, intervals) for found in reports])
-        with whole_file(report) as stream:
-            stream.write(page.encode())
+        write_bytes(report, page.encode())
     if json:
         show.as_json({"model": model, "suites": [_as_json(found, intervals) for found in reports]})
     else:
@@ -115,22 +98,17 @@ def evaluate(
 
 
 def test_sets(
-    suite: str | None,
-    data: Path | None,
-    pairs: Path | None,
-    columns: str | None,
-    label: str | None,
-    split: str | None,
+    suite: str | None, data: Path | None, pairs: Path | None, columns: str | None, label: str | None, split: str | None
 ) -> TestSets:
     """Return the data that the options of the command line name; suite "sts" if they name none."""
     if suite is None and pairs is None:
         suite = "sts"
-    chosen: list[str] = []
     if suite is not None:
         check_value("--suite", suite, (*SUITES, "all"))
-        chosen = list(SUITES) if suite == "all" else [suite]
-    own = None if pairs is None else file.read_pairs(pairs, columns=names(columns), label=label, split=split)
-    return TestSets(chosen, data_folder(data) if chosen else None, own)
+    own = None if pairs is None else file.read_pairs(pairs, columns=options.names(columns), label=label, split=split)
+    if suite is None:
+        return TestSets([], None, own)
+    return TestSets(list(SUITES) if suite == "all" else [suite], options.data_folder(data), own)
 
 
 def _print(report: Report, intervals: Intervals) -> None:
@@ -145,20 +123,12 @@ def _print(report: Report, intervals: Intervals) -> None:
 
 
 def _rows(report: Report, intervals: Intervals) -> list[list[str]]:
-    return [
-        [
-            score.task,
-            display.number(score.value),
-            _between(intervals[score]),
-            f"{score.items:,}",
-            f"{score.name}; {score.note}" if score.note else score.name,
-        ]
-        for score in report.scores
-    ]
-
-
-def _between(interval: Interval | None) -> str:
-    return "" if interval is None else f"{display.number(interval.low)} to {display.number(interval.high)}"
+    rows = []
+    for score in report.scores:
+        between = " to ".join(map(display.number, intervals[score] or ()))
+        measure = f"{score.name}; {score.note}" if score.note else score.name
+        rows.append([score.task, display.number(score.value), between, f"{score.items:,}", measure])
+    return rows
 
 
 def _as_json(report: Report, intervals: Intervals) -> dict[str, Any]:
