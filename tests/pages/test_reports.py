@@ -5,7 +5,7 @@ from __future__ import annotations
 from webpage import read
 
 from sbert.pages import reports
-from sbert.pages.records import Bar, Drift, PaperTable, Plot, Suite, Table
+from sbert.pages.records import Bar, Comparison, Drift, PaperTable, Plot, Suite, Table
 
 HOSTILE = '<script>alert("1")</script> & 한국어'
 
@@ -33,16 +33,20 @@ def test_an_evaluation():
 def test_a_comparison():
     scores = Table(["task", "A - B"], [[HOSTILE, "+1.00"]], "lr")
     drift = Drift([HOSTILE], ([1, 2], 0.5, 1.0), Table(["text"], [[HOSTILE]], "l"))
-    page = read(reports.comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift))
+    page = read(
+        reports.comparison(
+            Comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift)
+        )
+    )
     assert page.texts["b"][:3] == ["A/모델", HOSTILE, "STS12"]
     assert page.texts["td"] == [HOSTILE, "+1.00", HOSTILE]
     assert page.texts["figcaption"] == ["A minus B", "Cosine between the two vectors of a text"]
     assert page.count("bar") == 3
-    bare = read(reports.comparison("a", "b", scores._replace(rows=[]), [], [], None))
+    bare = read(reports.comparison(Comparison("a", "b", scores._replace(rows=[]), [], [], None)))
     assert "svg" not in bare.tags
     assert "table" not in bare.tags
     other_sizes = Drift(["x"], None, Table(["text"], [], "l"))
-    assert "svg" not in read(reports.comparison("a", "b", scores, [], [], other_sizes)).tags
+    assert "svg" not in read(reports.comparison(Comparison("a", "b", scores, [], [], other_sizes))).tags
 
 
 def test_the_tables_of_the_paper():

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from sbert.cli import show
 from sbert.cli.options import INTERRUPTED
 from sbert.errors import SbertError, WrongUsage
 
@@ -81,6 +80,8 @@ def _without_flag_types(params: list[Any]) -> list[Any]:
 @contextmanager
 def reported_errors() -> Iterator[None]:
     """Report an error as one line on standard error and exit; SBERT_TRACEBACK=1 raises it with its traceback."""
+    from sbert.cli import show  # imports numpy, which sbert --help does not need
+
     try:
         with show.library_notes():
             yield
@@ -89,7 +90,8 @@ def reported_errors() -> Iterator[None]:
         show.note("interrupted")
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
-        _discard_output()
+        # The rest of the output goes nowhere, so that closing it does not fail again when its reader has left.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
     except Exception as error:
         if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
@@ -104,11 +106,6 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
     return f"{type(error).__name__}: {error} (this was not foreseen; SBERT_TRACEBACK=1 shows where it happened)"
-
-
-def _discard_output() -> None:
-    """Send the rest of standard output nowhere, so that closing it does not fail again when its reader has left."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _version(wanted: bool) -> None:

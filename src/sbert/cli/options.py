@@ -15,21 +15,9 @@ INTERRUPTED = 130
 
 # Models
 
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        "-m",
-        help="Model folder, installed model package or Hugging Face name. Defaults to all-MiniLM-L6-v2.",
-    ),
-]
-ModelArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="MODEL",
-        help="Model folder, installed model package or Hugging Face name. Defaults to all-MiniLM-L6-v2.",
-    ),
-]
+_DEFAULT_MODEL = "Model folder, installed model package or Hugging Face name. Defaults to all-MiniLM-L6-v2."
+ModelName = Annotated[str | None, typer.Option("--model", "-m", help=_DEFAULT_MODEL)]
+ModelArgument = Annotated[str | None, typer.Argument(metavar="MODEL", help=_DEFAULT_MODEL)]
 AnyModel = Annotated[
     str,
     typer.Argument(
@@ -51,7 +39,7 @@ Device = Annotated[
 TextFile = Annotated[
     str,
     typer.Argument(
-        metavar="FILE", help="File of texts: txt, tsv, csv, jsonl (or .gz) or parquet; - is standard input."
+        metavar="FILE", help="File of texts: txt, tsv, csv, jsonl, json (or .gz) or parquet; - is standard input."
     ),
 ]
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text to look for.")]
@@ -65,7 +53,9 @@ Columns = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="Input format: txt, tsv, csv, jsonl or parquet. Defaults to that of the suffix."),
+    typer.Option(
+        "--format", help="Input format: txt, tsv, csv, jsonl, json, parquet. Defaults to that of the suffix."
+    ),
 ]
 DataFolder = Annotated[
     Path | None,
@@ -74,8 +64,7 @@ DataFolder = Annotated[
 SuiteName = Annotated[
     str | None,
     typer.Option(
-        "--suite",
-        help="sts, korean, nli, senteval, arguments, sections, retrieval, or all of them. Defaults to sts.",
+        "--suite", help="sts, korean, nli, senteval, arguments, sections, retrieval, or all of them. Defaults to sts."
     ),
 ]
 PairsFile = Annotated[

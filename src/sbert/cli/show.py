@@ -10,7 +10,8 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -18,10 +19,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sbert.types import Hit
+from sbert.text import display
+from sbert.types import Hit
 
 _WIDTH_ELSEWHERE = 120  # columns of a table where standard output is not a terminal
 _LEAST_TEXT = 30  # columns that the texts of a table keep on a narrow terminal
@@ -71,18 +70,14 @@ def note(message: str, style: str = "") -> None:
 
 def as_json(value: object) -> None:
     """Print ``value`` as JSON on standard output."""
-    from sbert.text.display import json_text  # imports numpy, which sbert --help does not need
-
-    print(json_text(value, indent=2))
+    print(display.json_text(value, indent=2))
 
 
 def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -> None:
     """Report what was written to ``out``, on standard error where ``out`` is standard output."""
-    from sbert.text.display import json_text
-
     on_stdout = str(out) == "-"
     if in_json and on_stdout:
-        note(json_text(facts))
+        note(display.json_text(facts))
     elif in_json:
         as_json({"output": str(out), **facts})
     else:
@@ -91,8 +86,6 @@ def summary(out: Path, facts: dict[str, object], sentence: str, in_json: bool) -
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: numbers are aligned to the right and never cut; the last column is cut at the end of the line."""
-    from sbert.text.display import shorten
-
     headings, *rows = ([escaped(cell) for cell in row] for row in (headings, *rows))
     columns = list(zip(headings, *rows, strict=True))
     widths = [max(cell_len(part) for cell in column for part in cell.split("\n")) for column in columns[:-1]]
@@ -103,7 +96,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         made.add_column(heading, justify="right")
     made.add_column(headings[-1])
     for row in rows:
-        texts = [shorten(part, left) for part in row[-1].split("\n")]
+        texts = [display.shorten(part, left) for part in row[-1].split("\n")]
         made.add_row(*map(Text, row[:-1]), Text("\n".join(texts)))
     console(taken + left).print(made)
 
@@ -116,34 +109,30 @@ def hits(found: Sequence[Hit], fields: Sequence[Mapping[str, Any]], in_json: boo
         fields: The other fields of each hit. JSON has all of them, a table those that are short.
         in_json: Whether to print JSON.
     """
-    from sbert.text.display import number, one_line
-
     if in_json:
         records = [{"score": hit.score, "row": hit.id, "text": hit.text} for hit in found]
         as_json([{**hit, "fields": more} if more else hit for hit, more in zip(records, fields, strict=True)])
         return
     columns = {
         "rank": [str(rank) for rank in range(1, len(found) + 1)],
-        "score": [number(hit.score, 4) for hit in found],
+        "score": [display.number(hit.score, 4) for hit in found],
         "row": [str(hit.id) for hit in found],
     }
-    texts = [one_line(hit.text or "") for hit in found]
+    texts = [display.one_line(hit.text or "") for hit in found]
     more = _short_columns(fields)
     table([*columns, *more, "text"], list(zip(*columns.values(), *more.values(), texts, strict=True)))
 
 
 def _short_columns(fields: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the fields that fit into a table beside the texts, by name."""
-    from sbert.text.display import one_line
-
     columns: dict[str, list[str]] = {}
     left = _MOST_FIELDS
     for name in dict.fromkeys(name for record in fields for name in record):
         values = [record.get(name) for record in fields]
-        cells = ["" if value is None else one_line(str(value)) for value in values]
+        cells = ["" if value is None else display.one_line(str(value)) for value in values]
         width = max(map(cell_len, (name, *cells)))
         if width <= left:
-            columns[one_line(name)] = cells
+            columns[display.one_line(name)] = cells
             left -= width + 2
     return columns
 

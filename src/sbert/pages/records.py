@@ -63,6 +63,19 @@ class Drift(NamedTuple):
     """The texts that moved furthest."""
 
 
+class Comparison(NamedTuple):
+    """The scores and the vectors of two models."""
+
+    first: str
+    second: str
+    scores: Table
+    differences: Sequence[Bar]
+    """The first model's scores minus the second's."""
+    missing: Sequence[tuple[str, str]]
+    """Tasks and the reasons why they were not measured."""
+    drift: Drift | None
+
+
 class PaperTable(NamedTuple):
     """One table of the paper, measured again."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sbert.pages import charts
-from sbert.pages.records import Bar, Drift, PaperTable, Suite, Table
+from sbert.pages.records import Comparison, PaperTable, Suite
 from sbert.pages.render import render
 
 
@@ -15,26 +15,10 @@ def evaluation(model: str, suites: Sequence[Suite]) -> str:
     return render("evaluation.html", title=f"Evaluation of {model}", suites=suites, plots=plots, charts=charts)
 
 
-def comparison(
-    first: str,
-    second: str,
-    scores: Table,
-    differences: Sequence[Bar],
-    missing: Sequence[tuple[str, str]],
-    drift: Drift | None,
-) -> str:
-    """Return the page of ``sbert compare``; a difference is the first model's score minus the second's."""
-    return render(
-        "comparison.html",
-        title=f"{first} compared with {second}",
-        first=first,
-        second=second,
-        scores=scores,
-        differences=differences,
-        missing=missing,
-        drift=drift,
-        charts=charts,
-    )
+def comparison(found: Comparison) -> str:
+    """Return the page of ``sbert compare``."""
+    title = f"{found.first} compared with {found.second}"
+    return render("comparison.html", title=title, found=found, charts=charts)
 
 
 def paper(tables: Sequence[PaperTable], facts: Sequence[str], missing: Sequence[str]) -> str:

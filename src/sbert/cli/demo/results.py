@@ -91,7 +91,7 @@ class DemoResults:
     """(N, D)."""
     pairs: list[Pair]
     answers: list[Answer]
-    korean: Answer
+    """The last one is in Korean."""
     seconds: dict[str, float]
     """The duration of each step, in order: load, embed, compare, search, read, draw."""
 
@@ -117,7 +117,8 @@ class DemoResults:
     @property
     def notes(self) -> dict[str, str]:
         """Remarks on the pairs, the queries, the Korean query and the cost; empty where they do not apply."""
-        by_meaning = all(_share_no_word(query, self.sentences[int(hits[0].id)].text) for query, hits in self.answers)
+        first_hits = ((query, self.sentences[int(hits[0].id)].text) for query, hits in self.answers[:-1])
+        by_meaning = all(_words(query).isdisjoint(_words(text)) for query, text in first_hits)
         return {
             "pairs": _PAIRS_NOTE if self.embedded else "",
             "queries": _QUERIES_NOTE if by_meaning else "",
@@ -126,15 +127,14 @@ class DemoResults:
         }
 
     def pair_table(self) -> Table:
-        """Return the score, the topics and both sentences of every pair."""
+        """The score, the topics and both sentences of every pair."""
         return self._table((score, [first, second]) for first, second, score in self.pairs)
 
-    def answer_table(self, answer: Answer) -> Table:
-        """Return the score, the topic and the sentence of every hit."""
-        return self._table((hit.score, [int(hit.id)]) for hit in answer.hits)
+    def answer_tables(self) -> list[tuple[str, Table]]:
+        """Every query, and the score, the topic and the sentence of its hits."""
+        return [(query, self._table((hit.score, [int(hit.id)]) for hit in hits)) for query, hits in self.answers]
 
     def _table(self, found: Iterable[tuple[float, list[int]]]) -> Table:
-        """Return scores and the sentences that have them."""
         rows = []
         for score, places in found:
             topics, texts = zip(*(self.sentences[place] for place in places), strict=True)
@@ -142,7 +142,7 @@ class DemoResults:
         return Table([self.similarity, "topic", "text"], rows, "rll")
 
     def cost_table(self) -> Table:
-        """Return both costs."""
+        """Both costs."""
         rows = [
             [f"{sentences:,}", f"{pairs:,}", duration(vectors), duration(reading), f"{ratio:,.0f} ×"]
             for sentences, pairs, vectors, reading, ratio in self.costs
@@ -175,18 +175,17 @@ def run(name: str | None, say: Callable[[str, str], None]) -> DemoResults:
     with timed(seconds, "compare"):
         pairs = most_similar_pairs(vectors, TOP_PAIRS, similarity=model.similarity_fn_name)
     with timed(seconds, "search"):
-        answers = _search(model, vectors, range(len(texts)), QUERIES)
         korean_rows = [row for row, sentence in enumerate(sentences) if sentence.topic == "korean"]
-        korean = _search(model, vectors, korean_rows, [KOREAN_QUERY])[0]
+        answers = _search(model, vectors, range(len(texts)), QUERIES)
+        answers += _search(model, vectors, korean_rows, [KOREAN_QUERY])
     tokens = int(model.tokenize(texts).lengths.sum())
     similarity = model.similarity_fn_name
-    found = DemoResults(
-        known_as, name is None, similarity, sentences, tokens, vectors, pairs, answers, korean, seconds
-    )
+    found = DemoResults(known_as, name is None, similarity, sentences, tokens, vectors, pairs, answers, seconds)
     say("embedded", f"{len(texts):,} sentences in {duration(seconds['embed'])}: {found.speed}")
     say("compared", f"{math.comb(len(texts), 2):,} pairs in {duration(seconds['compare'])}")
-    with timed(seconds, "read"):
-        _read_pairs(model, texts)
+    with timed(seconds, "read"):  # both texts of a pair in one pass; a cross-encoder reads one more separator
+        chance = random.Random(0)
+        model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
     say("read", f"{SAMPLE:,} pairs as a cross-encoder would, in {duration(seconds['read'])}")
     return found
 
@@ -207,15 +206,8 @@ def _search(model: BiEncoder, vectors: Array, rows: range | list[int], queries: 
     ]
 
 
-def _read_pairs(model: BiEncoder, texts: list[str]) -> None:
-    """Read both texts of a pair in one pass, as a cross-encoder does; it reads one more separator."""
-    chance = random.Random(0)
-    model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
-
-
-def _share_no_word(first: str, second: str) -> bool:
-    a, b = (set(re.findall(r"\w+", text.lower())) for text in (first, second))
-    return a.isdisjoint(b)
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
 
 
 @contextmanager

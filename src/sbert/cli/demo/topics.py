@@ -21,7 +21,7 @@ def page_record(found: DemoResults) -> Demo:
         model=found.model,
         speed=found.speed,
         pairs=found.pair_table(),
-        answers=[(answer.query, found.answer_table(answer)) for answer in (*found.answers, found.korean)],
+        answers=found.answer_tables(),
         costs=found.cost_table(),
         notes=found.notes,
         sentences=found.sentences,
@@ -38,10 +38,9 @@ def layout(vectors: FloatArray) -> FloatArray:
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 
+    method = TSNE(init="pca", early_exaggeration=1, max_iter=250, random_state=0)
     with threadpool_limits(1):  # the result would depend on the number of threads
-        points: FloatArray = TSNE(init="pca", early_exaggeration=1, max_iter=250, random_state=0).fit_transform(
-            vectors
-        )
+        points: FloatArray = method.fit_transform(vectors)
     return points
 
 

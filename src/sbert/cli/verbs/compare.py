@@ -27,7 +27,6 @@ _SIGNIFICANT = 0.05
 _WORST = 10
 _UNCHANGED = 0.99995
 """Cosines above this are shown as 1.0000."""
-_HEADINGS = ("task", "A", "B", "A - B", "95 %", "p", "verdict")
 
 
 class Line(NamedTuple):
@@ -69,16 +68,6 @@ class Moved(NamedTuple):
     """The texts that moved furthest, without those that did not move."""
 
 
-class Result(NamedTuple):
-    """What ``sbert compare`` found."""
-
-    first: str
-    second: str
-    lines: list[Line]
-    missing: list[Missing]
-    moved: Moved | None
-
-
 def compare(
     first: options.ModelA,
     second: options.ModelB,
@@ -107,13 +96,15 @@ def compare(
     _check_models(first, second, vectors=texts is not None)
     moved = None if texts is None else _moved(first, second, texts, column, device)
     lines, missing = ([], []) if test is None else _scores(first, second, test, device)
-    result = Result(first, second, lines, missing, moved)
+    found = records.Comparison(first, second, _score_table(lines), _differences(lines), missing, _drift_part(moved))
     if report is not None:
-        write_bytes(report, _page(result).encode())
+        write_bytes(report, pages.comparison(found).encode())
     if json:
-        show.as_json(_as_json(result))
+        drift_facts = {} if moved is None else {"drift": _drift_as_json(moved)}
+        reasons = [task._asdict() for task in missing]
+        show.as_json({"first": first, "second": second, "scores": _as_json(lines), "missing": reasons, **drift_facts})
     else:
-        _print(result)
+        _print(found)
         if report is not None:
             show.note(f"report -> {report}")
     if test is not None and not lines and moved is None:
@@ -170,15 +161,31 @@ def _moved(first: str, second: str, source: Path, column: str | None, device: st
 # Output
 
 
-def _row(line: Line) -> list[str]:
-    found = line.comparison
-    scores = [display.number(line.first.value), display.number(line.second.value)]
-    gap = f"{round(line.first.value - line.second.value, 2) + 0.0:+.2f}"
-    test = ["", ""] if found is None else [f"{found.low:+.2f} to {found.high:+.2f}", f"{found.p_value:.3f}"]
-    return [line.first.task, *scores, gap, *test, f"{line.verdict}; {line.quantity}"]
+def _score_table(lines: list[Line]) -> records.Table:
+    rows = []
+    for line in lines:
+        found, first, second = line.comparison, line.first.value, line.second.value
+        gap = f"{round(first - second, 2) + 0.0:+.2f}"
+        test = ["", ""] if found is None else [f"{found.low:+.2f} to {found.high:+.2f}", f"{found.p_value:.3f}"]
+        scores = [display.number(first), display.number(second)]
+        rows.append([line.first.task, *scores, gap, *test, f"{line.verdict}; {line.quantity}"])
+    return records.Table(["task", "A", "B", "A - B", "95 %", "p", "verdict"], rows, "lrrrrrl")
 
 
-def _drift_part(moved: Moved) -> records.Drift:
+def _differences(lines: list[Line]) -> list[records.Bar]:
+    return [
+        records.Bar(
+            f"{line.first.task}, {line.quantity}: {line.verdict}",
+            line.first.value - line.second.value,
+            *(() if line.comparison is None else line.comparison[1:3]),
+        )
+        for line in lines
+    ]
+
+
+def _drift_part(moved: Moved | None) -> records.Drift | None:
+    if moved is None:
+        return None
     found = moved.drift
     near = "The vectors have different sizes, so only neighbours are compared."
     if found.cosines is not None:
@@ -195,35 +202,20 @@ def _drift_part(moved: Moved) -> records.Drift:
     return records.Drift([near, others], None if found.cosines is None else found.histogram(), table)
 
 
-def _print(result: Result) -> None:
-    show.line(f"A  {result.first}\nB  {result.second}")
-    if result.lines:
-        show.table(_HEADINGS, [_row(line) for line in result.lines])
-    for task, reason in result.missing:
+def _print(found: records.Comparison) -> None:
+    show.line(f"A  {found.first}\nB  {found.second}")
+    if found.scores.rows:
+        show.table(found.scores.headings, found.scores.rows)
+    for task, reason in found.missing:
         show.note(f"missing  {task}: {reason}")
-    if result.moved is not None:
-        sentences, _, moved = _drift_part(result.moved)
-        show.line("\n".join(sentences))
-        if rows := [[*cells, display.one_line(text)] for *cells, text in moved.rows]:
+    if found.drift is not None:
+        show.line("\n".join(found.drift.sentences))
+        if rows := [[*cells, display.one_line(text)] for *cells, text in found.drift.moved.rows]:
             show.table(["row", "cosine", "changed", "texts that moved furthest"], rows)
 
 
-def _page(result: Result) -> str:
-    differences = [
-        records.Bar(
-            f"{line.first.task}, {line.quantity}: {line.verdict}",
-            line.first.value - line.second.value,
-            *(() if line.comparison is None else line.comparison[1:3]),
-        )
-        for line in result.lines
-    ]
-    drift_part = None if result.moved is None else _drift_part(result.moved)
-    scores = records.Table(_HEADINGS, [_row(line) for line in result.lines], "lrrrrrl")
-    return pages.comparison(result.first, result.second, scores, differences, result.missing, drift_part)
-
-
-def _as_json(result: Result) -> dict[str, Any]:
-    scores = [
+def _as_json(lines: list[Line]) -> list[dict[str, Any]]:
+    return [
         {
             "task": line.first.task,
             "metric": line.quantity,
@@ -232,11 +224,8 @@ def _as_json(result: Result) -> dict[str, Any]:
             **({} if line.comparison is None else line.comparison._asdict()),
             "verdict": line.verdict,
         }
-        for line in result.lines
+        for line in lines
     ]
-    missing = [task._asdict() for task in result.missing]
-    found = {"first": result.first, "second": result.second, "scores": scores, "missing": missing}
-    return found if result.moved is None else {**found, "drift": _drift_as_json(result.moved)}
 
 
 def _drift_as_json(moved: Moved) -> dict[str, Any]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from sbert.cli import show
 from sbert.cli.demo.results import SAMPLE, DemoResults, run, timed
 from sbert.cli.options import Json, ModelName
 from sbert.data.writers import check_output
-from sbert.disk.files import whole_file
+from sbert.disk.files import write_bytes
+from sbert.pages.records import Table
 from sbert.text import display
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from sbert.pages.records import Table
 
 
 def demo(
@@ -35,8 +34,7 @@ def demo(
         from sbert.cli.demo.topics import page_record
         from sbert.pages import demo
 
-        with whole_file(page) as file:
-            file.write(demo.page(page_record(found)).encode())
+        write_bytes(page, demo.page(page_record(found)).encode())
     console.print()
     steps = ", ".join(f"{step} {display.duration(seconds)}" for step, seconds in found.seconds.items())
     _line(console, "time", f"{display.duration(sum(found.seconds.values()))}: {steps}")
@@ -48,24 +46,19 @@ def demo(
 def _print(console: Console, found: DemoResults) -> None:
     notes = found.notes
     _table(console, f"The {len(found.pairs)} most similar pairs", found.pair_table(), notes["pairs"])
-    for answer in found.answers:
-        note = notes["queries"] if answer is found.answers[-1] else ""
-        _table(console, f"? {answer.query}", found.answer_table(answer), note)
-    _table(console, f"? {found.korean.query}", found.answer_table(found.korean), notes["korean"])
+    answers = found.answer_tables()
+    below = [*[""] * (len(answers) - 2), notes["queries"], notes["korean"]]
+    for (query, table), note in zip(answers, below, strict=True):
+        _table(console, f"? {query}", table, note)
     _table(console, "One vector per sentence, or a cross-encoder for every pair", found.cost_table(), notes["cost"])
 
 
 def _line(console: Console, key: str, value: str) -> None:
-    from rich.text import Text
-
     console.print(Text.assemble((f"{key:<10}", "bold"), display.one_line(value)))
 
 
 def _table(console: Console, title: str, table: Table, note: str) -> None:
     """Print a table whose texts take as many lines as they need, and a note below it."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     drawn = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading, align in zip(table.headings, table.align, strict=True):
         style = "dim" if heading == "topic" else ""
@@ -95,7 +88,7 @@ def _facts(found: DemoResults, page: Path) -> dict[str, Any]:
         ],
         "queries": [
             {"query": query, "hits": [{"score": hit.score, **sentence(int(hit.id))} for hit in hits]}
-            for query, hits in [*found.answers, found.korean]
+            for query, hits in found.answers
         ],
         "sample_pairs": SAMPLE,
         "cost": [cost._asdict() for cost in found.costs],

@@ -54,7 +54,11 @@ def distill(
     """
     check_output(out, TABLE_SUFFIXES, source)
     rows = scan(source, names(columns), kind)
-    _check_lists(rows, out)
+    if len(rows.columns) > 2 and out.suffix.lower() not in (".jsonl", ".parquet"):
+        raise BadInput(
+            f"{rows.source.name} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has "
+            "no lists; write .jsonl or .parquet"
+        )
     check_fields(out, rows, rows.columns)
     texts = _single_texts(rows) if len(rows.columns) == 1 else []
     model = labelling.teacher(teacher, device)
@@ -75,14 +79,6 @@ def distill(
         raise
     place.remove()
     _report(len(examples), len(rows.columns), out, time.perf_counter() - start, json)
-
-
-def _check_lists(rows: Rows, out: Path) -> None:
-    if len(rows.columns) > 2 and out.suffix.lower() not in (".jsonl", ".parquet"):
-        raise BadInput(
-            f"{rows.source.name} has {len(rows.columns)} texts a row, whose scores are a list, but {out.suffix} has "
-            "no lists; write .jsonl or .parquet"
-        )
 
 
 def _single_texts(rows: Rows) -> list[str]:

@@ -36,27 +36,20 @@ class Finding(NamedTuple):
     values: dict[str, Any]
 
 
-def doctor(
-    name: ModelArgument = None,
-    json: Json = False,
-) -> None:
+def doctor(name: ModelArgument = None, json: Json = False) -> None:
     """Check the installation, a model of any kind and this machine's speed; exit code 1 if a check fails."""
     findings = []
     for finding in _examine(name):
         findings.append(finding)
         if not json:
-            _print(finding)
+            mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "dim")}[finding.good]
+            line = Text.assemble((mark, style), " ", (f"{finding.name:<11}", "bold"), finding.sentence)
+            show.console().print(line, soft_wrap=True)
     good = all(finding.good is not False for finding in findings)
     if json:
         show.as_json({"good": good, "findings": [finding._asdict() for finding in findings]})
     if not good:
         raise typer.Exit(1)
-
-
-def _print(finding: Finding) -> None:
-    mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "dim")}[finding.good]
-    line = Text.assemble((mark, style), " ", (f"{finding.name:<11}", "bold"), finding.sentence)
-    show.console().print(line, soft_wrap=True)
 
 
 def _examine(name: str | None) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from sbert.data.writers import VECTOR_SUFFIXES, check_fields, check_output, open
 from sbert.disk.progress import Progress
 from sbert.errors import BadInput, NotCalibrated, WrongUsage, check_value, counted
 from sbert.models.bi import BiEncoder
+from sbert.models.prompts import choose_prompt
 from sbert.nn.quantize import quantize, ranges_of
 from sbert.text import Truncation
 from sbert.types import Array, EncodeOptions, FloatArray, OnTruncate, Precision
@@ -62,7 +63,9 @@ def encode(
     _check(out, source, options, calibrate)
     rows = scan(source, None if column is None else [column], kind, one_text=True)
     if out.suffix.lower() != ".npy":
-        _check_fields(out, rows)
+        if "embedding" in rows.fields:
+            raise BadInput(f"{rows.source.name} has a field 'embedding' already; rename it, or write .npy")
+        check_fields(out, rows)
     types = types_of(out, rows, _WINDOW)
     encoder = BiEncoder.from_pretrained(model, device=device, max_seq_length=max_seq_length)
     start = time.perf_counter()
@@ -72,7 +75,9 @@ def encode(
     with open_vectors(out, rows.count, types) as write:
         for window, vectors in windows:
             write([row.fields for row in window], vectors)
-    _report(out, rows.count, vectors, time.perf_counter() - start, json)
+    seconds, dimension, kind = time.perf_counter() - start, vectors.shape[1], str(vectors.dtype)
+    facts = {"rows": rows.count, "dimension": dimension, "type": kind, "seconds": round(seconds, 3)}
+    show.summary(out, facts, f"{rows.count:,} x {dimension} {kind} in {seconds:.1f} s", json)
 
 
 def _check(out: Path, source: str, options: EncodeOptions, calibrate: bool) -> None:
@@ -81,12 +86,6 @@ def _check(out: Path, source: str, options: EncodeOptions, calibrate: bool) -> N
     if calibrate and options["precision"] not in _CALIBRATED:
         raise WrongUsage(f"--calibrate is for int8 and uint8, but --precision is {options['precision']}; leave it out")
     check_output(out, VECTOR_SUFFIXES, source, standard_output=True)
-
-
-def _check_fields(out: Path, rows: Rows) -> None:
-    if "embedding" in rows.fields:
-        raise BadInput(f"{rows.source.name} has a field 'embedding' already; rename it, or write .npy")
-    check_fields(out, rows)
 
 
 def _check_model(encoder: BiEncoder, options: EncodeOptions, calibrate: bool) -> None:
@@ -105,8 +104,7 @@ def _report_truncation(encoder: BiEncoder, rows: Rows, options: EncodeOptions) -
     """Count the texts that are too long once, before any work, instead of window by window."""
     if options["on_truncate"] not in ("warn", "raise"):
         return
-    name = options["prompt_name"] or encoder.default_prompt_name
-    prompt = options["prompt"] if options["prompt"] is not None else encoder.prompts.get(name or "", "")
+    prompt = choose_prompt(encoder.prompts, options["prompt_name"] or encoder.default_prompt_name, options["prompt"])
     texts = ([row.texts[0] for row in window] for window in rows.windows(_WINDOW))
     Truncation.total(encoder.tokenize(window, prompt).truncation for window in texts).report(options["on_truncate"])
 
@@ -136,9 +134,3 @@ def _calibrated(encoder: BiEncoder, rows: Rows, options: EncodeOptions) -> Windo
         for window in rows.windows(_WINDOW):
             part = np.frombuffer(kept.read(size * len(window)), np.float32).reshape(len(window), -1)  # (N, D)
             yield window, quantize(part, options["precision"], ranges)
-
-
-def _report(out: Path, count: int, vectors: Array, seconds: float, json: bool) -> None:
-    dimension, kind = vectors.shape[1], str(vectors.dtype)
-    facts = {"rows": count, "dimension": dimension, "type": kind, "seconds": round(seconds, 3)}
-    show.summary(out, facts, f"{count:,} x {dimension} {kind} in {seconds:.1f} s", json)

@@ -11,11 +11,7 @@ from sbert.cli.options import Device, Json, ModelArgument
 from sbert.models.load import load
 
 
-def info(
-    name: ModelArgument = None,
-    device: Device = None,
-    json: Json = False,
-) -> None:
+def info(name: ModelArgument = None, device: Device = None, json: Json = False) -> None:
     """Show what a model consists of and how it runs on this machine."""
     folder = hub.resolve(name)
     about = load(folder, device=device).describe()

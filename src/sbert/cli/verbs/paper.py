@@ -19,12 +19,12 @@ from sbert.paper.report import Table
 from sbert.paper.run import TABLES, Outcome, Plan, plan, run
 from sbert.text.display import figure, signed
 
+_OUT = Path("paper")
+
 
 def paper(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="table1 to table7, or all.")] = "all",
-    out: Annotated[Path, typer.Option("-o", metavar="OUT", help="Folder for results and trained models.")] = Path(
-        "paper"
-    ),
+    out: Annotated[Path, typer.Option("-o", metavar="OUT", help="Folder for results and trained models.")] = _OUT,
     models: Annotated[
         list[str] | None, typer.Option("--models", help="Further model to measure, of any kind; can be repeated.")
     ] = None,
@@ -106,10 +106,9 @@ def _print(cells: list[Cell]) -> None:
 
 def _row(table: Table, row: str) -> list[str]:
     """Return our numbers, with the paper's and the differences on further lines if the paper has any of the row."""
-    own = [table.cells.get((row, column)) for column in table.columns]
-    if all(cell is None or cell.paper is None for cell in own):
-        return [*("" if cell is None else figure(cell.value) for cell in own), row]
-    return [*(_lines(cell) for cell in own), f"{row}\n  the paper\n  difference"]
+    cells = [table.cells.get((row, column)) for column in table.columns]
+    compared = any(cell is not None and cell.paper is not None for cell in cells)
+    return [*map(_lines, cells), f"{row}\n  the paper\n  difference" if compared else row]
 
 
 def _lines(cell: Cell | None) -> str:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast, get_args
 
 import typer
 
 from sbert.cli import show
 from sbert.cli.options import AnyModel, Columns, Device, Format, Json, names
+from sbert.data import writers
 from sbert.data.rows import Rows, scan
-from sbert.data.writers import (
-    STANDARD_OUTPUT,
-    TABLE_SUFFIXES,
-    check_fields,
-    check_output,
-    numbers,
-    open_table,
-    types_of,
-)
 from sbert.disk.progress import Progress
 from sbert.errors import BadInput, check_value, counted
 from sbert.models.load import Model, load
@@ -41,7 +32,7 @@ def predict(
     out: Annotated[
         Path,
         typer.Option("--output", "-o", help=".tsv, .csv, .jsonl or .parquet. Defaults to jsonl on standard output."),
-    ] = STANDARD_OUTPUT,
+    ] = writers.STANDARD_OUTPUT,
     columns: Columns = None,
     kind: Format = None,
     as_: Annotated[
@@ -57,19 +48,23 @@ def predict(
     """
     check_value("--as", as_, get_args(Output))
     check_value("--on-truncate", on_truncate, get_args(OnTruncateWhole))
-    check_output(out, TABLE_SUFFIXES, source, standard_output=True)
+    writers.check_output(out, writers.TABLE_SUFFIXES, source, standard_output=True)
     rows = scan(source, names(columns), kind)
     _check_pairs(rows)
-    check_fields(out, rows)
+    writers.check_fields(out, rows)
     scorer = load(model, device=device)
     output = cast(Output, as_)
     result = _result(scorer, output, rows)
-    types = types_of(out, rows, _WINDOW, result.of([0.0] * len(result.labels) if len(result.labels) > 1 else 0.0))
+    types = writers.types_of(out, rows, _WINDOW, result.example)
     windows = ([row.texts for row in window] for window in rows.windows(_WINDOW))
     scorer.pair_truncation(windows).report(cast(OnTruncateWhole, on_truncate))
     start = time.perf_counter()
     _write(scorer, rows, result, out, output, types)
-    _report(rows.count, result, out, time.perf_counter() - start, json)
+    seconds = time.perf_counter() - start
+    facts = {"rows": rows.count, "labels": list(result.labels), "scale": result.scale, "seconds": round(seconds, 3)}
+    classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
+    sentence = f"{counted(rows.count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes}"
+    show.summary(out, facts, sentence, json)
 
 
 def _check_pairs(rows: Rows) -> None:
@@ -84,8 +79,7 @@ def _check_pairs(rows: Rows) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Result(NamedTuple):
     """The fields that are added to every row."""
 
     labels: tuple[str, ...]
@@ -98,6 +92,11 @@ class _Result:
         best = max(range(len(values)), key=values.__getitem__)
         return {"prediction": self.labels[best], **dict(zip(self.labels, values, strict=True)), "scale": self.scale}
 
+    @property
+    def example(self) -> dict[str, Any]:
+        """The added fields of a row whose scores are zero."""
+        return self.of([0.0] * len(self.labels) if len(self.labels) > 1 else 0.0)
+
 
 def _result(model: Model, output: Output, rows: Rows) -> _Result:
     try:
@@ -105,7 +104,7 @@ def _result(model: Model, output: Output, rows: Rows) -> _Result:
     except BadInput as error:
         raise BadInput(f"{error}; leave --as out") from None
     result = _Result(getattr(model, "labels", ()), scale)
-    for name in result.of([0.0] * len(result.labels)):
+    for name in result.example:
         if name in rows.fields:
             raise BadInput(
                 f"{rows.source.name} has a field {name!r} already, where the prediction would be written; rename it"
@@ -115,14 +114,8 @@ def _result(model: Model, output: Output, rows: Rows) -> _Result:
 
 def _write(model: Model, rows: Rows, result: _Result, out: Path, output: Output, types: pa.Schema | None) -> None:
     blank = dict.fromkeys(rows.fields)
-    with open_table(out, types) as write, Progress(rows.count, "pairs", show=True) as progress:
+    with writers.open_table(out, types) as write, Progress(rows.count, "pairs", show=True) as progress:
         for window in rows.windows(_WINDOW):
-            values = numbers(model.score_pairs([row.texts for row in window], output))
+            values = writers.numbers(model.score_pairs([row.texts for row in window], output))
             write([blank | row.fields | result.of(value) for row, value in zip(window, values, strict=True)])
             progress.add(len(window))
-
-
-def _report(count: int, result: _Result, out: Path, seconds: float, json: bool) -> None:
-    facts = {"rows": count, "labels": list(result.labels), "scale": result.scale, "seconds": round(seconds, 3)}
-    classes = f", classes {', '.join(result.labels)}" if len(result.labels) > 1 else ""
-    show.summary(out, facts, f"{counted(count, 'pair')} in {seconds:.1f} s, scale {result.scale}{classes}", json)

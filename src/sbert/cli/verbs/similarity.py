@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import Annotated, cast, get_args
 
 import typer
 
@@ -15,10 +15,10 @@ from sbert.data.rows import read_texts
 from sbert.data.writers import check_output
 from sbert.disk.files import whole_file
 from sbert.errors import BadInput, WrongUsage, check_value
+from sbert.models.bi import BiEncoder
+from sbert.pages.heatmap import draw
 from sbert.text import display
-
-if TYPE_CHECKING:
-    from sbert.types import FloatArray, Similarity
+from sbert.types import FloatArray, Similarity
 
 _MOST_TEXTS = 2000
 _SHOWN = 60
@@ -42,24 +42,20 @@ def similarity(
     texts = [row.texts[0] for row in read_texts(first, column, kind)] if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
         raise BadInput(f"{first} has {len(texts):,} texts, but a matrix takes {_MOST_TEXTS:,}; use: sbert pairs")
-
-    from sbert.models.bi import BiEncoder
-
     encoder = BiEncoder.from_pretrained(model)
     if measure is not None:
-        encoder.similarity_fn_name = cast("Similarity", measure)
+        encoder.similarity_fn_name = cast(Similarity, measure)
+    used = encoder.similarity_fn_name
     vectors = encoder.encode(texts, show_progress_bar=second is None)
     scores = encoder.similarity(vectors, vectors)  # (N, N)
     if plot is not None:
-        from sbert.pages.heatmap import draw
-
         with whole_file(plot) as file:
-            draw(file, plot.suffix[1:].lower(), texts, scores, encoder.similarity_fn_name)
+            draw(file, plot.suffix[1:].lower(), texts, scores, used)
         show.note(f"{len(texts)} x {len(texts)} -> {plot}")
     if json and second is not None:
-        show.as_json({"measure": encoder.similarity_fn_name, "score": float(scores[0, 1])})
+        show.as_json({"measure": used, "score": float(scores[0, 1])})
     elif json:
-        show.as_json({"measure": encoder.similarity_fn_name, "texts": texts, "scores": scores.tolist()})
+        show.as_json({"measure": used, "texts": texts, "scores": scores.tolist()})
     elif second is not None:
         show.line(display.number(float(scores[0, 1]), 4))
     elif plot is None:
@@ -68,25 +64,19 @@ def similarity(
 
 def _check(first: str, second: str | None, measure: str | None, plot: Path | None, kind: str | None) -> None:
     """Refuse wrong options before any work."""
-    from sbert.types import Similarity
-
     if measure is not None:
         check_value("--measure", measure, get_args(Similarity))
     if plot is not None:
         check_output(plot, _PLOT_SUFFIXES, first)
-    if second is None and kind is None and _is_text(first):
+    named_like_file = first.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
+    is_file = first == "-" or named_like_file or os.path.exists(first)  # a text may be too long for a path
+    if second is None and kind is None and not is_file:
         raise BadInput(
             f"got {display.shorten(first, _SHOWN)!r} alone, which is not a file, but two texts or a file of texts are "
             "needed; give a second text, or name a file"
         )
     if plot is not None and second is not None:
         raise WrongUsage("--plot draws the texts of a file, but two texts were given; write them to a file")
-
-
-def _is_text(argument: str) -> bool:
-    """Whether an argument is neither a file nor has the suffix of one. It may be too long for a path."""
-    named_like_file = argument.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
-    return argument != "-" and not named_like_file and not os.path.exists(argument)
 
 
 def _print_matrix(texts: list[str], scores: FloatArray) -> None:

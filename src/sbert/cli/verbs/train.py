@@ -105,7 +105,9 @@ def train(
         callbacks = [tensorboard_callback(folder / "tensorboard")] if tensorboard and team.leads else []
         trainer = assemble(described, callbacks)
         if explain:
-            _print_explanation(explain_run(trainer), team, json)
+            explanation = explain_run(trainer)
+            if team.leads:
+                _print_explanation(explanation, json)
         else:
             result = _train(trainer, team, resume)
             if team.leads:
@@ -158,11 +160,9 @@ def _as_typed(files: Any) -> Any:
 def _check_typed(described: RunFile, given: dict[str, Any]) -> None:
     """Raise BadInput if a typed file is neither in the current folder nor in the data folder."""
     folder = described.data.folder
-    if folder is None:
-        return
     typed = [*given.get("data.train", ()), given.get("data.dev")]
     for path in (*described.data.train, described.data.dev):
-        if path not in typed or not isinstance(path, str):
+        if folder is None or not isinstance(path, str) or path not in typed:
             continue
         if not any(place.expanduser().is_file() for place in (Path(path), Path(folder, path))):
             raise BadInput(
@@ -210,15 +210,20 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
 # Explanation
 
 
-def _print_explanation(found: Explanation, team: Team, json: bool) -> None:
-    if not team.leads:
-        return
+def _print_explanation(found: Explanation, json: bool) -> None:
     if json:
         show.as_json(asdict(found))
         return
     for facts in found.data:
         _print_data(facts, found.max_seq_length)
-    _print_run(found)
+    size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
+    seconds, measured = display.duration(found.seconds), counted(found.measured_steps, "step")
+    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} are the warm-up")
+    show.line(f"trained    {found.parameters:,} parameters")
+    show.line(f"metric     {found.evaluator or 'none: without a dev file the last weights are the result'}")
+    show.line(f"time       about {seconds}, estimated from {measured}")
+    if found.peak_memory is not None:
+        show.line(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")
     for note in found.notes:
         show.note(f"warning: {note}", "yellow")
 
@@ -254,15 +259,3 @@ def _labels(facts: DataFacts) -> str:
         return f"scores from {least:.2f} to {highest:.2f}, mean {mean:.2f}"
     parts = [f"{name} {count:,} ({count / facts.rows:.1%})" for name, count in facts.balance.items()]
     return f"{facts.label_kind}: {', '.join(parts)}" if parts else f"{facts.label_kind} of a teacher"
-
-
-def _print_run(found: Explanation) -> None:
-    size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
-    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} are the warm-up")
-    show.line(f"trained    {found.parameters:,} parameters")
-    show.line(f"metric     {found.evaluator or 'none: without a dev file the last weights are the result'}")
-    show.line(
-        f"time       about {display.duration(found.seconds)}, estimated from {counted(found.measured_steps, 'step')}"
-    )
-    if found.peak_memory is not None:
-        show.line(f"memory     {found.peak_memory / 2**20:,.0f} MiB so far")
