@@ -12,7 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -31,57 +31,48 @@ OLD = "old"
 def draft(parent: Path) -> Iterator[Path]:
     """Create a locked, private folder in ``parent`` and remove it with all its contents at the end."""
     sweep(parent)
-    folder, descriptor = _create(parent)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if descriptor is not None:
-            os.close(descriptor)
+    with ExitStack() as locks:
+        folder = _create(parent, locks)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(parent: Path) -> None:
     """Remove the drafts in ``parent`` that dead processes left, and restore folders they had set aside."""
     for folder in parent.glob(f"{_PREFIX}*{_SUFFIX}"):
-        if folder.is_file():  # written by versions before drafts were folders
-            if _is_stale(folder):
-                folder.unlink(missing_ok=True)
+        is_file = folder.is_file()  # written by versions before drafts were folders
+        if (is_file or fcntl is None) and not _is_stale(folder):
             continue
-        with suppress(OSError), _abandoned(folder) as abandoned:
-            if abandoned:
-                _restore(folder, parent)
-                shutil.rmtree(folder, ignore_errors=True)
+        if is_file:
+            folder.unlink(missing_ok=True)
+            continue
+        with suppress(OSError), _locked(folder, wait=False):
+            _restore(folder, parent)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _create(parent: Path) -> tuple[Path, int | None]:
+def _create(parent: Path, locks: ExitStack) -> Path:
     while True:
         folder = parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         folder.mkdir(mode=0o700)
-        if fcntl is None:
-            return folder, None
-        try:
-            descriptor = os.open(folder, os.O_RDONLY)
-        except FileNotFoundError:
-            continue  # another process swept the folder before it was locked
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if folder.exists():
-            return folder, descriptor
-        os.close(descriptor)
+        with suppress(FileNotFoundError):  # another process may sweep the folder before it is locked
+            locks.enter_context(_locked(folder, wait=True))
+            if folder.exists():
+                return folder
 
 
 @contextmanager
-def _abandoned(folder: Path) -> Iterator[bool]:
-    """Whether no living process holds the draft; while the block runs, nobody else can take it."""
+def _locked(folder: Path, wait: bool) -> Iterator[None]:
+    """Hold a draft; raise OSError if it is gone or, unless ``wait``, if another process holds it."""
     if fcntl is None:
-        yield _is_stale(folder)
+        yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        yield False
-    else:
-        yield True
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
     finally:
         os.close(descriptor)
 

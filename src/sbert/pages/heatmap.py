@@ -98,16 +98,13 @@ def _labels(texts: list[str]) -> tuple[list[str], list[str]]:
         if not left:
             break
     if unwritable:
+        hangul = any("가" <= letter <= "힣" for letter in unwritable)
+        lacks = "Hangul: install one such as Noto Sans CJK or Nanum Gothic" if hangul else repr(min(unwritable))
         incomplete = sum(not unwritable.isdisjoint(label) for label in labels)
-        logger.info("%s; %d of %d texts are not shown completely", _advice(unwritable), incomplete, len(labels))
+        counts = f"{incomplete} of {len(labels)} texts are not shown completely"
+        logger.info("no installed font has %s; %s", lacks, counts)
     boxed = ["".join("□" if letter in unwritable else letter for letter in label) for label in labels]
     return [label if 2 * label.count("□") < len(label) else "" for label in boxed], fonts
-
-
-def _advice(characters: set[str]) -> str:
-    if any("가" <= character <= "힣" for character in characters):
-        return "no installed font has Hangul: install one such as Noto Sans CJK or Nanum Gothic"
-    return f"no installed font has {min(characters)!r}"
 
 
 def _fonts() -> Iterator[FontEntry]:

@@ -29,7 +29,12 @@ def demo(
     console = show.console()
     console.quiet = json
     found = run(model, lambda step, sentence: _line(console, step, sentence))
-    _print(console, found)
+    notes, answers = found.notes, found.answer_tables()
+    below = [*[""] * (len(answers) - 2), notes["queries"], notes["korean"]]
+    _table(console, f"The {len(found.pairs)} most similar pairs", found.pair_table(), notes["pairs"])
+    for (query, table), note in zip(answers, below, strict=True):
+        _table(console, f"? {query}", table, note)
+    _table(console, "One vector per sentence, or a cross-encoder for every pair", found.cost_table(), notes["cost"])
     with timed(found.seconds, "draw"):
         from sbert.cli.demo.topics import page_record
         from sbert.pages import demo
@@ -41,16 +46,6 @@ def demo(
     _line(console, "page", str(page))
     if json:
         show.as_json(_facts(found, page))
-
-
-def _print(console: Console, found: DemoResults) -> None:
-    notes = found.notes
-    _table(console, f"The {len(found.pairs)} most similar pairs", found.pair_table(), notes["pairs"])
-    answers = found.answer_tables()
-    below = [*[""] * (len(answers) - 2), notes["queries"], notes["korean"]]
-    for (query, table), note in zip(answers, below, strict=True):
-        _table(console, f"? {query}", table, note)
-    _table(console, "One vector per sentence, or a cross-encoder for every pair", found.cost_table(), notes["cost"])
 
 
 def _line(console: Console, key: str, value: str) -> None:

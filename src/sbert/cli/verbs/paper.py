@@ -55,7 +55,10 @@ def paper(
         found = [{key: value for key, value in asdict(cell).items() if key != "scatter"} for cell in cells]
         show.as_json({"cells": found, "missing": missing, "files": [str(path) for path in files]})
     else:
-        _print(cells)
+        for measured in report.tables(cells):
+            show.line(measured.title)
+            show.table([*measured.columns, ""], [_row(measured, row) for row in measured.rows])
+            show.line(f"{report.summary(measured)}\n")
         show.note(f"report -> {', '.join(map(str, files))}")
 
 
@@ -95,13 +98,6 @@ def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]
     for suffix, text in texts.items():
         write_bytes(stem.with_suffix(suffix), text.encode())
     return [stem.with_suffix(suffix) for suffix in texts]
-
-
-def _print(cells: list[Cell]) -> None:
-    for table in report.tables(cells):
-        show.line(table.title)
-        show.table([*table.columns, ""], [_row(table, row) for row in table.rows])
-        show.line(f"{report.summary(table)}\n")
 
 
 def _row(table: Table, row: str) -> list[str]:

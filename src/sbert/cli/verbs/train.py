@@ -26,7 +26,7 @@ from sbert.train.callbacks import tensorboard as tensorboard_callback
 from sbert.train.distributed import Team
 from sbert.train.run import settings
 from sbert.train.run.build import assemble
-from sbert.train.run.explain import DataFacts, Explanation, TokenFacts
+from sbert.train.run.explain import DataFacts, Explanation
 from sbert.train.run.explain import explain as explain_run
 from sbert.train.run.file import RunFile
 from sbert.train.trainer import Result, Trainer
@@ -178,18 +178,15 @@ def _train(trainer: Trainer, team: Team, resume: bool) -> Result:
     try:
         return trainer.train(resume, show_progress_bar=True)
     except KeyboardInterrupt:
+        step, saved = trainer.position.step, checkpoint.steps(trainer.checkpoints)
+        if not saved:
+            rest = "before anything was saved; the same command starts again"
+        else:
+            kept = "which is saved" if saved[0] == step else f"step {saved[0]:,} is saved"
+            rest = f"{kept}; continue with the same command and --resume"
         if team.leads:
-            show.note(_interrupted(trainer))
+            show.note(f"interrupted after step {step:,} of {trainer.total_steps:,}, {rest}")
         raise typer.Exit(INTERRUPTED) from None
-
-
-def _interrupted(trainer: Trainer) -> str:
-    saved = checkpoint.steps(trainer.checkpoints)
-    so_far = f"interrupted after step {trainer.position.step:,} of {trainer.total_steps:,}"
-    if not saved:
-        return f"{so_far}, before anything was saved; the same command starts again"
-    kept = "which is saved" if saved[0] == trainer.position.step else f"step {saved[0]:,} is saved"
-    return f"{so_far}, {kept}; continue with the same command and --resume"
 
 
 def _report(trainer: Trainer, result: Result, json: bool) -> None:
@@ -233,12 +230,14 @@ def _print_data(facts: DataFacts, max_length: int) -> None:
     show.line(
         f"{facts.name}: {counted(facts.rows, 'row')} for {facts.loss}{skipped}; duplicate rows {facts.duplicates:,}"
     )
-    headings = ("column", "role", "tokens", "longest", f"over {max_length}", "repeated", "first row")
-    rows = [
-        (column.name, column.role, *_tokens(column.tokens), f"{column.repeated:,}", display.one_line(column.first))
-        for column in facts.columns
-    ]
-    show.table(headings, rows)
+    rows = []
+    for column in facts.columns:
+        found = column.tokens
+        tokens = (
+            ["", "", ""] if found is None else [f"{found.mean:.1f}", f"{found.longest:,}", f"{found.truncated:.1%}"]
+        )
+        rows.append([column.name, column.role, *tokens, f"{column.repeated:,}", display.one_line(column.first)])
+    show.table(["column", "role", "tokens", "longest", f"over {max_length}", "repeated", "first row"], rows)
     pairs = f"; the model reads pairs, {facts.columns[0].name} with each other column"
     sample = f"{facts.sample:,}" if facts.sample < facts.rows else "all"
     show.line(f"(tokens of {sample} rows{'' if facts.unit == 'texts' else pairs})")
@@ -247,10 +246,6 @@ def _print_data(facts: DataFacts, max_length: int) -> None:
     if facts.negatives is not None:
         show.line(f"negatives  {facts.negatives:,} for each anchor, from its batch")
     show.line()
-
-
-def _tokens(tokens: TokenFacts | None) -> tuple[str, str, str]:
-    return ("", "", "") if tokens is None else (f"{tokens.mean:.1f}", f"{tokens.longest:,}", f"{tokens.truncated:.1%}")
 
 
 def _labels(facts: DataFacts) -> str:
