@@ -19,7 +19,7 @@ from sbert.errors import BadInput, BadModel, counted
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.train import distill as labelling
-from sbert.types import FloatArray
+from sbert.types import FloatArray, Output
 
 _HIGHEST = 5
 """The scores of pairs go from 0 to 5, as in STS files, so that a model can be trained on both together."""
@@ -100,17 +100,16 @@ def _label(model: CrossEncoder, examples: Sequence[Sequence[str]], out: Path, pl
     size = labelling.WINDOW
     windows = [examples[start : start + size] for start in range(0, len(examples), size)]
     model.pair_truncation(windows).report("warn")
-    pairs = len(examples[0]) == 2
+    output: Output = "probability" if len(examples[0]) == 2 else "score"
     with open_table(out) as write:
-        for window, scores in labelling.label(model, windows, place, "probability" if pairs else "score"):
-            write([_pair(*row) if pairs else _triple(*row) for row in zip(window, scores, strict=True)])
+        for window, scores in labelling.label(model, windows, place, output):
+            write([_record(*row) for row in zip(window, scores, strict=True)])
 
 
-def _pair(texts: Sequence[str], scores: FloatArray) -> dict[str, Any]:
-    return {"sentence1": texts[0], "sentence2": texts[1], "score": numbers(_HIGHEST * scores)[0]}
-
-
-def _triple(texts: Sequence[str], scores: FloatArray) -> dict[str, Any]:
+def _record(texts: Sequence[str], scores: FloatArray) -> dict[str, Any]:
+    """Return a pair with its score, or a query with its texts and their scores."""
+    if len(texts) == 2:
+        return {"sentence1": texts[0], "sentence2": texts[1], "score": numbers(_HIGHEST * scores)[0]}
     negatives = {f"negative_{number}" if number else "negative": text for number, text in enumerate(texts[2:])}
     return {"query": texts[0], "positive": texts[1], **negatives, "scores": numbers(scores)}
 
