@@ -53,15 +53,13 @@ class Materials:
         """Pairs of SNLI and then of MultiNLI; where the budget limits them, an equal number of each."""
         paths = [self.find(names) for names in (_SNLI, _MULTINLI)]
         half = None if self.limits.nli is None else self.limits.nli // 2
-        parts = [read(path, limit=half) for path in paths]
-        texts = {
-            name: [text for part in parts for text in list(part.texts.values())[number]]
-            for number, name in enumerate(("premise", "hypothesis"))
-        }
-        names = parts[0].label_names
-        if any(part.label_names != names for part in parts):
+        first, second = (read(path, limit=half) for path in paths)
+        names = first.label_names
+        if second.label_names != names:
             raise BadInput(f"{paths[0].name} has the classes {names}, {paths[1].name} others; make them agree")
-        labels = np.concatenate([part.labels for part in parts if part.labels is not None])
+        columns = zip(("premise", "hypothesis"), first.texts.values(), second.texts.values(), strict=False)
+        texts = {name: [*ours, *others] for name, ours, others in columns}
+        labels = np.concatenate([part.labels for part in (first, second) if part.labels is not None])
         return Columns(texts, labels, "class", names, name="NLI")
 
     @cached_property

@@ -62,19 +62,15 @@ def run(jobs: Sequence[Job], ledger: CellLedger, show_progress_bar: bool = False
     ):
         for job in jobs:
             if ledger.done(job.key) is None:
+                start = time.perf_counter()
                 try:
-                    ledger.add(job.key, _timed(job))
+                    found = job.run()
+                    seconds = (time.perf_counter() - start) / len(found)
+                    ledger.add(job.key, [replace(cell, seconds=seconds) for cell in found])
                 except SbertError as error:
                     missing.append(f"{job.label}: {error}")
                 progress.add(1, job.label)
     return Outcome(with_averages([cell for job in jobs for cell in ledger.done(job.key) or ()]), missing)
-
-
-def _timed(job: Job) -> list[Cell]:
-    began = time.perf_counter()
-    found = job.run()
-    seconds = time.perf_counter() - began
-    return [replace(cell, seconds=seconds / len(found)) for cell in found]
 
 
 def with_averages(cells: Iterable[Cell]) -> list[Cell]:
