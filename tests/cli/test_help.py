@@ -11,6 +11,7 @@ from commandline import process, sbert
 from typer.testing import CliRunner
 
 from sbert.cli.main import VERBS, app
+from sbert.data.files import FORMATS
 
 
 def completing(*words: str) -> dict[str, str]:
@@ -41,6 +42,12 @@ def test_the_help_of_a_verb(verb):
     assert "<bool>" not in shown
     usage = next(line for line in shown.splitlines() if "Usage:" in line)
     assert re.fullmatch(rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}| \[[A-Z]+(\.toml)?\])* *", usage)
+
+
+@pytest.mark.parametrize("verb", ["encode", "similarity", "search", "pairs", "predict", "rank", "distill"])
+def test_the_help_names_every_format(verb):
+    shown = " ".join(sbert(verb, "--help").stdout.replace("│", " ").split())
+    assert f"Input format: {', '.join(FORMATS)}." in shown
 
 
 def test_search_and_rank_take_their_arguments_in_one_order():
