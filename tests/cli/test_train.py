@@ -240,6 +240,19 @@ def test_a_split_of_a_file_without_splits_is_refused(base):
     assert json.loads(sbert(*base, "--split", "none", "--json").stdout)["steps"] == 3
 
 
+def test_columns_and_label_of_other_names(base, folder):
+    Path("우리말.tsv").write_text("문장1\t문장2\t판정\n비\t눈\t예\n해\t달\t아니요\n", encoding="utf-8")
+    named = ["train", *base[1:3], "--data", "우리말.tsv", "--kind", "cross", "-o", "runs/우리말"]
+    assert "'문장1', '문장2', '판정', but needs" in failure(*named)
+    found = sbert(*named, "--columns", "문장2, 문장1", "--label", "판정", "--explain", "--json")
+    facts = json.loads(found.stdout)["data"][0]
+    assert [column["name"] for column in facts["columns"]] == ["문장2", "문장1"]
+    assert facts["balance"] == {"아니요": 1, "예": 1}
+    assert "--columns names '문장1' twice" in failure(*named, "--columns", "문장1,문장1", code=2)
+    wrong = failure(*named, "--set", "data.columns=문장1,문장2", code=2)
+    assert wrong.endswith("""or 'none'; write it as in --set 'data.columns=["문장1", "문장2"]'\n""")
+
+
 def test_device(base):
     assert json.loads(sbert(*base, "--device", "cpu", "--json").stdout)["steps"] == 3
     assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b")

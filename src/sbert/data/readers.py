@@ -87,7 +87,7 @@ def _with_kind(layout: Layout, kind: LabelKind | None, name: str) -> Layout:
     if kind == "none":
         return layout._replace(label=None, kind=kind)
     if kind is not None and layout.label is None:
-        raise BadInput(f"label_kind is {kind!r}, but {name} has no column of labels; name it with label")
+        raise BadInput(f"label_kind is {kind!r}, but {name} has no column of labels; name one with label=, or --label")
     return layout._replace(kind=kind or layout.kind)
 
 

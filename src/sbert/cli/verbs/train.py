@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import INTERRUPTED, Device, Json, ModelName
+from sbert.cli.options import INTERRUPTED, Columns, Device, Json, ModelName, names
 from sbert.disk.lock import check_folder
 from sbert.errors import BadInput, SbertError, check_value, counted, usage
 from sbert.losses import OBJECTIVES
@@ -51,6 +51,8 @@ _SHORTCUTS: dict[str, tuple[str, Any]] = {
     "learning_rate": ("train.learning_rate", _option(float | None, "Peak learning rate.", min=0)),
     "warmup_ratio": ("train.warmup_ratio", _option(float | None, "Fraction of warm-up steps.", min=0, max=1)),
     "seed": ("train.seed", _option(int | None, "Random seed; the same seed gives the same weights.", min=0)),
+    "columns": ("data.columns", Columns),
+    "label": ("data.label", _option(str | None, "Field that holds the labels. Defaults to its usual names.")),
     "limit": ("data.limit", _option(int | None, "Maximum number of rows of each training file.", min=1)),
     "split": ("data.split", _option(str | None, "Rows to train on, by their value in the column 'split'.")),
     "dev": ("data.dev", _option(str | None, "File to evaluate on: pairs with labels, or triplets.")),
@@ -98,6 +100,7 @@ def train(
             check_value("--kind", shortcuts["kind"], get_args(ModelKind))
         if shortcuts["loss"] is not None:
             check_value("--loss", shortcuts["loss"], OBJECTIVES)
+        shortcuts["columns"] = names(shortcuts["columns"])
         given = {_SHORTCUTS[name][0]: value for name, value in shortcuts.items() if value is not None}
         described = _describe(run, given, setting or [])
         folder = Path(described.train.output_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import types
 from collections.abc import Mapping
@@ -23,6 +24,8 @@ Settings = TypeVar("Settings")
 Table = dict[str, Any]
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false", type(None): "'none'"}
+_LONGEST_HINT = 100
+"""Number of characters up to which a message repeats a value as it should be written."""
 _PLURALS = {str: "texts", int: "whole numbers", float: "numbers"}
 
 
@@ -85,7 +88,8 @@ def build(cls: type[Settings], table: Mapping[str, Any], where: str) -> Settings
         try:
             values[key] = _fit(kinds[key], value)
         except TypeError:
-            raise BadInput(f"{where}.{key} is {shown(value)}, but must be {_words(kinds[key])}") from None
+            must = f"{where}.{key} is {shown(value)}, but must be {_words(kinds[key])}"
+            raise BadInput(must + _how_to_list(kinds[key], value, f"{where}.{key}")) from None
     return cls(**values)
 
 
@@ -129,6 +133,18 @@ def _words(kind: Any) -> str:
     if origin is tuple:
         return f"a list of {len(parts)} {_PLURALS[parts[0]]}"
     return _WORDS.get(kind, "a table")
+
+
+def _how_to_list(kind: Any, value: object, key: str) -> str:
+    """Say how to write a text with commas as the list that the annotation ``kind`` needs; empty if it needs none."""
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_HINT:
+        return ""
+    parts = [part.strip(" '\"") for part in value.strip("[] ").split(",")]
+    for written in (f"[{', '.join(parts)}]", json.dumps(parts, ensure_ascii=False)):
+        with suppress(TypeError):
+            _fit(kind, _value(written))
+            return f"; write it as in --set '{key}={written}'"
+    return ""
 
 
 def _value(text: str) -> object:
