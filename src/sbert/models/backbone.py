@@ -40,7 +40,11 @@ class Backbone:
         return cls(tokenizer, transformer)
 
     def describe(self, **own: Any) -> dict[str, Any]:
-        """Collect the properties of the tokenizer and the transformer; ``own`` are those of the whole model."""
+        """Collect the properties of the tokenizer and the transformer.
+
+        Args:
+            own: Properties of the whole model to add.
+        """
         facts = self.transformer.facts
         return {
             "architecture": facts.architecture,
@@ -60,7 +64,10 @@ def check_max_length(tokens: int, positions: int | None) -> None:
 
 
 def check_backbone(model: str, backbone: object) -> None:
-    """Raise BadInput unless ``backbone`` is a :class:`Backbone`; a model's name gets the way to load it."""
+    """Raise BadInput unless ``backbone`` is a :class:`Backbone`.
+
+    If it is a model's name, the error says how to load it.
+    """
     if isinstance(backbone, str | Path):
         raise BadInput(f"{model} got {shown(str(backbone))}; load a model by its name with {model}.from_pretrained")
     if not isinstance(backbone, Backbone):

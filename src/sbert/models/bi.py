@@ -104,7 +104,7 @@ class BiEncoder(VectorModel):
             max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.
             truncate_dim: Number of leading dimensions to keep. Defaults to the model's own number.
             revision: Branch, tag or commit of a hub repository.
-            self_check: Whether to compare with the vectors stored in the folder and refuse a model that differs.
+            self_check: Whether to compare the model with its stored vectors and raise an error if they differ.
             legacy_weights: Whether to accept ``pytorch_model.bin`` (read without running any code from it).
         """
         parts = hub.read(hub.resolve(name, revision, legacy_weights=legacy_weights), legacy_weights=legacy_weights)
@@ -150,7 +150,7 @@ class BiEncoder(VectorModel):
         return self.transformer.facts.max_length
 
     def prompt_for(self, task: Role | None = None) -> str:
-        """Return the prompt of a query, a document or any other text if the caller names none."""
+        """Return the prompt that is used for a query, a document or any other text unless the caller names one."""
         return choose_prompt(self.prompts, task if task in self.prompts else self.default_prompt_name, None)
 
     def tokenize(self, texts: Sequence[str], prompt: str = "") -> Tokens:
@@ -254,7 +254,7 @@ class BiEncoder(VectorModel):
     def calibrate(self, sentences: Iterable[str], **options: Unpack[EncodeOptions]) -> None:
         """Learn the range of each dimension from a sample of your corpus, for the precisions int8 and uint8.
 
-        They are saved with the model and apply to vectors made with the same options, of at most as many dimensions.
+        The ranges are saved with the model and apply to vectors with the same options and at most as many dimensions.
         """
         texts = check_texts(sentences)
         if len(set(texts)) < 2:  # every range would have length zero
@@ -269,7 +269,7 @@ class BiEncoder(VectorModel):
         return Backbone(self.tokenizer, self.transformer).describe(**self.vector_properties())
 
     def vector_properties(self) -> dict[str, Any]:
-        """The part of :meth:`describe` that follows from pooling, heads and prompts."""
+        """Return the part of :meth:`describe` that depends on pooling, heads and prompts."""
         return {
             "dimension": self.embedding_dimension,
             "pooling": list(self.pooling),

@@ -172,7 +172,7 @@ class CrossEncoder(TextModel):
     def _score_documents(
         self, query: str, documents: Sequence[str], show_progress_bar: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """Sort by logits: the sigmoid rounds the best scores to 1 and makes them equal."""
+        """Return logits as sort keys: the sigmoid rounds the best scores to 1 and makes them equal."""
         if len(self.labels) > 1:
             raise BadInput(f"rank needs a model of one label, but this has {len(self.labels)}; use predict")
         pairs = [(query, text) for text in documents]

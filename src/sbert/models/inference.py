@@ -1,9 +1,9 @@
-"""Runs a network on rows of tokens: on a CPU one core per batch. Does not know what the rows stand for.
+"""Runs a network on rows of tokens: on a CPU one core per batch. Works on tokens and tensors only.
 
-One batch on all cores makes them wait for each other after every layer, and its bits depend on their number. One core
-per batch never waits, and the Python code of a batch runs while the other cores multiply. If there are fewer batches
-than cores, the cores share the large functions of each batch. A single batch is computed by the caller's own threads
-where that is known to give the same bits.
+If all cores computed one batch together, they would wait for each other after every layer, and the last bits of the
+result would depend on the number of cores. One core per batch never waits, and the Python code of a batch runs while
+the other cores multiply. If there are fewer batches than cores, the cores share the large matrix products of each
+batch. A single batch is computed by the caller's own threads where that is known to give the same bits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sbert.types import Batch, IntArray
 # Number of tokens from which a part of a small call is worth a core of its own.
 _SMALLEST_SHARE = 256
 _switching = threading.Lock()
-# The runs that use a model now, and its modules that were in training mode before the first of them.
+# For each model, the runs that use it now and its modules that were in training mode before the first of these runs.
 _running: WeakKeyDictionary[nn.Module, tuple[set[object], list[nn.Module]]] = WeakKeyDictionary()
 
 
@@ -44,7 +44,7 @@ def run(
     """Yield row numbers, batch and result of every batch, in the order of completion.
 
     Args:
-        model: The module that ``forward`` belongs to. It is in evaluation mode meanwhile.
+        model: The module that ``forward`` belongs to. It is switched to evaluation mode during the run.
         forward: Computes the result of a batch. Called from several threads at once.
         tokens: The rows.
         batch_tokens: Maximum number of tokens in a batch.

@@ -50,7 +50,7 @@ class TextModel(nn.Module, ABC):
         return None
 
     def ready(self, device: str | torch.device | None, max_seq_length: int | None = None) -> Self:
-        """Set the maximum length and move the model to its device: the last steps of loading.
+        """Set the maximum length and move the model to its device. These are the last steps of loading.
 
         Args:
             device: Defaults to the first accelerator, or the CPU if there is none.
@@ -75,7 +75,7 @@ class TextModel(nn.Module, ABC):
         """Convert items to token ids."""
 
     def reader(self, column: int) -> Callable[[Batch], Tensor]:
-        """Return the network that reads the column of items with this number in training."""
+        """Return the network that reads column ``column`` in training."""
         return self
 
     def _run(
@@ -142,7 +142,7 @@ class TextModel(nn.Module, ABC):
     def _score_documents(
         self, query: str, documents: Sequence[str], show_progress_bar: bool
     ) -> tuple[FloatArray, FloatArray]:
-        """Return what documents are sorted by, (N,), and their scores, (N,)."""
+        """Return the sort keys of the documents, (N,), and their scores, (N,)."""
 
     def describe(self) -> dict[str, Any]:
         """Collect the properties of the model that ``sbert info`` shows."""
@@ -156,7 +156,7 @@ class TextModel(nn.Module, ABC):
 
     @abstractmethod
     def _properties(self) -> dict[str, Any]:
-        """The part of :meth:`describe` that depends on the class."""
+        """Return the part of :meth:`describe` that depends on the class."""
 
     @abstractmethod
     def save_pretrained(self, folder: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""The poly-encoder: reads a query as several vectors and a document as one, between bi- and cross-encoder."""
+"""The poly-encoder: represents a query by several vectors and a document by one."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _QUERIES = 1024
 
 
 class PolyEncoder(TextModel):
-    """A bi-encoder for documents, and codes that read queries: Humeau et al. (2020).
+    """A bi-encoder for documents, and codes that represent queries (Humeau et al., 2020).
 
     The vectors of documents can be computed in advance and stored in any index that compares by dot product. The
     codes of a query are computed once; the vector of each document then attends to them.
 
     Args:
-        documents: The model that embeds documents. Its vectors must be as long as a hidden state of the transformer
-            that reads queries.
+        documents: The model that embeds documents. Its vectors must have as many dimensions as a hidden state of the
+            transformer that reads queries.
         num_codes: M, the number of vectors of a query.
         codes: "learned" codes attend to the tokens of the query; "first" uses its first M tokens.
         queries: The transformer that reads queries. Defaults to that of the documents.
@@ -99,7 +99,7 @@ class PolyEncoder(TextModel):
                 f"the documents' vectors have {documents.embedding_dimension} dimensions and the queries' codes "
                 f"{size}, but both need the same; use one pooling, and no Dense layer of another size"
             )
-        # As long as a row of a new linear layer: at first, every code reads about the mean of the tokens.
+        # The scale of a row of a new linear layer: before training, every code gives about the mean of the tokens.
         drawn = torch.randn(num_codes, size, generator=torch.Generator().manual_seed(seed)) / math.sqrt(size)
         self.codes = nn.Parameter(drawn.to(documents.device)) if codes == "learned" else None
         self.eval()

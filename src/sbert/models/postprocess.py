@@ -32,7 +32,7 @@ def check_numbers(results: FloatArray, items: Sequence[object]) -> None:
 def merge_windows(vectors: FloatArray, tokens: Tokens, unit_length: bool) -> FloatArray:
     """Average the windows of each text, weighted by their lengths: (rows, D) -> (texts, D).
 
-    The mean of unit vectors is shorter than one; ``unit_length`` normalizes it again.
+    The mean of unit vectors has a length below one; ``unit_length`` normalizes it again.
     """
     starts = np.flatnonzero(np.diff(tokens.owners, prepend=-1))
     if len(starts) == len(vectors):

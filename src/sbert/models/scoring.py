@@ -9,7 +9,7 @@ from sbert.errors import BadInput
 from sbert.nn import poly
 from sbert.types import FloatArray
 
-# No dot product of smaller values exceeds the range of float32.
+# Dot products of values up to this one do not exceed the range of float32.
 _LARGEST = 1e17
 
 
@@ -40,7 +40,10 @@ def _check_finite(name: str, rows: FloatArray) -> None:
 
 
 def _check_codes(codes: FloatArray) -> None:
-    """Check that every query has a code; a code of zeros means none, for queries with fewer tokens than codes."""
+    """Check that every query has a code; a zero vector marks a missing code.
+
+    Codes are missing if a query has fewer tokens than there are codes.
+    """
     found = codes.any(axis=(1, 2))  # (N,)
     if not found.all():
         raise BadInput(

@@ -14,7 +14,7 @@ from sbert.types import FloatArray, OnTruncate
 class UniversalSentenceEncoder:
     """Version 3, for sixteen languages including Korean: unit vectors with 512 dimensions.
 
-    A vector may differ by about 1e-7, depending on the texts it is encoded with.
+    A vector may differ by up to 1e-6, depending on the texts that are encoded with it.
     """
 
     embedding_dimension = 512

@@ -26,7 +26,7 @@ class VectorModel(TextModel):
     encode_document: Callable[..., Any]
 
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """Return the columns unchanged: in training every text is embedded by itself."""
+        """Return the columns unchanged: in training, every text is embedded separately."""
         return columns
 
     def encode_stream(
@@ -71,7 +71,7 @@ class VectorModel(TextModel):
         return self._clamped(pairwise(_as_tensor(a), _as_tensor(b), self.similarity_fn_name))
 
     def _clamped(self, scores: Tensor) -> FloatArray:
-        """Keep cosines between -1 and 1: rounding gives up to 1.0000004, of which the arccosine is NaN."""
+        """Keep cosines between -1 and 1: rounding gives up to 1.0000004, whose arccosine is NaN."""
         return (scores.clamp(-1.0, 1.0) if self.similarity_fn_name == "cosine" else scores).numpy()
 
     def score_pairs(self, pairs: Sequence[Sequence[str]], output: Output = "score") -> FloatArray:

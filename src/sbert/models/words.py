@@ -1,4 +1,4 @@
-"""The word encoder: word vectors, an optional BiLSTM and pooling, as sentence embeddings were made before BERT."""
+"""The word encoder: word vectors, an optional BiLSTM and pooling, the usual sentence encoder before BERT."""
 
 from __future__ import annotations
 

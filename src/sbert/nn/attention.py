@@ -1,7 +1,7 @@
 """Computes attention within each text of a batch without padding. Works on tensors only.
 
 Texts of equal length form one plain ``(texts, heads, length, size)`` attention. A mask is needed for a local window
-and for keys that are over-read, never for padding.
+and for keys that are over-read (see :mod:`sbert.nn.stable`), never for padding.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def attend(
         query_groups: How the queries divide into texts. Defaults to ``groups``.
         scale: Factor of the dot products. Defaults to one over the square root of ``size``.
         dropout: Share of the attention weights to drop, in training.
-        window: Distance from which tokens do not attend to each other. Keys are then not over-read.
+        window: Distance from which tokens no longer attend to each other. If it is given, keys are not over-read.
     """
     tokens = sum(group.texts * group.length for group in groups)
     if window is not None:

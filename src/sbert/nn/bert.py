@@ -76,7 +76,10 @@ class Bert(Transformer):
         return self._forward(ids, groups, types, Layer.__call__)
 
     def first_hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
-        """Compute the hidden state of the first token of each text, in the last layer of no other: (T,) -> (B, H)."""
+        """Compute the hidden state of the first token of each text: (T,) -> (B, H).
+
+        The last layer is computed for these tokens only.
+        """
         if not self._unmodified:
             return super().first_hidden(ids, groups, types)
         return self._forward(ids, groups, types, Layer.first)

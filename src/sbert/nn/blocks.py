@@ -1,8 +1,8 @@
-"""Divides the large functions of a forward pass among several cores, with the same bits. Knows tensors only.
+"""Divides the large functions of a forward pass among several cores, with the same bits. Works on tensors only.
 
-In a batch without padding, every function but attention treats each token by itself, and attention treats each head by
-itself. Blocks of tokens or heads can therefore be computed by different cores, each with the function that would
-compute the whole.
+In a batch without padding, every function but attention processes each token separately, and attention processes each
+head separately. Blocks of tokens or heads can therefore be computed by different cores, each with the function that
+would compute the whole batch.
 """
 
 from __future__ import annotations

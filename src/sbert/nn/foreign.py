@@ -22,7 +22,7 @@ from sbert.types import Group
 PACKED = "sbert_packed"
 _PROBE_TOLERANCE = 1e-5
 _LARGEST_WINDOW = 512
-"""Tokens of the widest attention window whose edges the probe reaches."""
+"""Number of tokens of the widest attention window whose edges the probe tests."""
 
 
 class Foreign(Transformer):

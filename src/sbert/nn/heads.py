@@ -68,7 +68,7 @@ class Normalize(nn.Module):
 
 
 def apply(heads: Iterable[nn.Module], x: Tensor) -> Tensor:
-    """Apply ``heads`` one after another: (B, D) -> (B, D'). Without gradients, a vector depends on its row alone."""
+    """Apply ``heads`` one after another: (B, D) -> (B, D'). Without gradients, a vector depends on its row only."""
     rows = len(x)
     if not torch.is_grad_enabled():
         x = fill(x)

@@ -1,8 +1,9 @@
 """Computes the codes of a query and compares them with documents (Humeau et al., 2020). Works on tensors only.
 
-A query becomes M vectors, its codes. A document stays one vector, which attends over the codes: more than one dot
-product, and far less than processing both texts together. As in the paper, there is no further layer, no normalisation
-and no scale. A code that consists of zeros is absent: a text of fewer than M tokens has fewer first tokens.
+A query is represented by M vectors, its codes, and a document by one vector, which attends to the codes. This costs
+more than one dot product, but far less than processing both texts together. As in the paper, there is no further
+layer, no normalisation and no scale. A zero vector marks a missing code: with the first tokens as codes, a text of
+fewer than M tokens has fewer codes.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def attend(hidden: Tensor, groups: Sequence[Group], codes: Tensor) -> Tensor:
 
 
 def first_tokens(hidden: Tensor, groups: Sequence[Group], number: int) -> Tensor:
-    """Take the first tokens of each text as its codes, zeros where it has fewer: (T, H) -> (B, number, H).
+    """Return the first tokens of each text as its codes, padded with zeros: (T, H) -> (B, number, H).
 
     >>> first_tokens(torch.tensor([[1.0], [2.0], [3.0]]), [Group(1, 3)], 2)
     tensor([[[1.],
@@ -54,7 +55,7 @@ def first_tokens(hidden: Tensor, groups: Sequence[Group], number: int) -> Tensor
 def score(codes: Tensor, vectors: Tensor) -> Tensor:
     """Score documents for queries: (..., M, H), (..., N, H) -> (..., N).
 
-    A document attends over the codes, and its score is its dot product with the result. As the result is a weighted
+    A document attends to the codes, and its score is its dot product with the result. As the result is a weighted
     mean of codes, the score is the weighted mean of the document's dot products with the codes.
 
     >>> codes = torch.tensor([[1.0, 0.0], [0.0, 1.0]])

@@ -1,20 +1,20 @@
-"""Holds every rule that makes the result of a text independent of its batch and of the number of threads.
+"""Defines the rules that make the result of a text independent of its batch and of the number of threads.
 
 Floating-point addition is not associative, so two kernels that add the same numbers in different orders give different
 bits. Libraries choose a kernel, and its order, by the shape of the whole input, by memory addresses and by the number
-of threads. The rules below leave them no choice that depends on anything but the text:
+of threads. Under the rules below, the choice depends on the text alone:
 
-1. One core, or few. Every function runs on a single core (:mod:`sbert.nn.threads`). Several cores work on several
-   batches, or on blocks of rows or heads of one batch (:mod:`sbert.nn.blocks`), so a result does not depend on their
-   number. A single batch of our own BERT may use all threads of the caller as long as they are no more than
-   :func:`safe_threads` allows for the narrowest product.
+1. One core, or few. Every call of a function runs on a single core (:mod:`sbert.nn.threads`). Several cores work on
+   several batches, or on blocks of rows or heads of one batch (:mod:`sbert.nn.blocks`), so a result does not depend on
+   their number. A single batch of :class:`sbert.nn.bert.Bert` may use all threads of the caller, if there are no more
+   than :func:`safe_threads` allows for the narrowest product.
 2. No padding. Texts of one length attend together, others separately (:mod:`sbert.nn.attention`).
-3. Enough rows. A matrix product with fewer than about 12 rows takes another kernel. Rows are repeated until there are
+3. Enough rows. A matrix product with fewer than about 12 rows uses another kernel. Rows are repeated until there are
    MIN_ROWS of them. This holds for MKL if ``MKL_CBWR`` is ``AUTO,STRICT``, which ``import sbert`` sets.
-4. At least two columns. One column would make the product one of a matrix with a vector, whose order depends on the
-   address of the row.
+4. At least two columns. With one column, the library computes a product of a matrix and a vector, whose order of
+   addition depends on the address of the row.
 5. Aligned blocks. MKL rounds differently at addresses that are not multiples of 16 bytes, so the number of rows or
-   copies is chosen such that every block begins at one.
+   copies is chosen such that every block begins at such a multiple.
 6. Full vectors. Attention computes LANES exponentials at once and the remaining ones with another function. Keys are
    over-read up to a multiple of LANES, and a mask gives the keys of other texts a weight of exactly zero.
 

@@ -1,7 +1,7 @@
-"""Runs functions on worker threads that use one core each. Knows nothing of what the functions compute.
+"""Runs functions on worker threads that use one core each. Works with any function.
 
 The workers are started when they are first needed, wait for the next call, and end with the process. Python raises
-KeyboardInterrupt in the main thread only, so every count that must stay right is kept by the workers themselves.
+KeyboardInterrupt in the main thread only, so every counter that must stay correct is kept by the workers themselves.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def on_cores(count: int, function: Callable[[Item], Result], items: Iterable[Ite
     items that are still waiting then, or when the caller stops iterating, are dropped.
 
     Args:
-        count: Number of cores to use at the same time. A caller that is limited to one core computes with it.
+        count: Number of cores to use at the same time. A caller that is limited to one core computes items itself.
         function: Called from several threads at once.
-        items: What to call it with, in this order.
+        items: The arguments of the calls, in this order.
     """
     call = _Call(function, items)
     total = len(call.waiting)
@@ -74,7 +74,7 @@ class _Call:
         self._function = function
 
     def compute_one(self) -> tuple[Any, Any, BaseException | None] | None:
-        """Return the outcome of the next item; None where there is none."""
+        """Return the outcome of the next item, or None if no item is waiting."""
         try:
             item = self.waiting.popleft()
         except IndexError:
@@ -91,7 +91,7 @@ class _Call:
 
 
 class _Workers:
-    """Threads that wait for calls: as many as have been wanted at the same time."""
+    """Threads that wait for calls. Their number is the largest that was needed at the same time."""
 
     def __init__(self) -> None:
         self.starting = threading.Lock()
@@ -102,7 +102,7 @@ class _Workers:
         self._threads: list[threading.Thread] = []
 
     def run(self, call: _Call, count: int) -> None:
-        """Compute the items of ``call`` on ``count`` threads, or on fewer where the system starts no more."""
+        """Compute the items of ``call`` on ``count`` threads, or on fewer if the system cannot start more."""
         for _ in range(count):
             self._add(call)
         with self._counting:
@@ -115,7 +115,7 @@ class _Workers:
                 raise
 
     def withdraw(self, call: _Call) -> None:
-        """Forget ``call``. A thread that is computing an item of it finishes the item before it serves other calls."""
+        """Remove ``call``. A thread that is computing one of its items finishes that item first."""
         with self._counting:
             self._active.discard(call)
             while call in self._calls:
@@ -165,11 +165,11 @@ class _Workers:
     def _use_one_core(self) -> None:
         """Limit the calling thread, which must be new, to one core."""
         with self.starting:
-            # Asking comes first: torch sets the limit of a thread at its first use, and would undo ours.
+            # Read the limit first: torch sets the limit of a thread at its first use, and would overwrite ours.
             default = torch.get_num_threads()
             torch.set_num_threads(1)
-            # This is now the default of new threads as well. Setting it back in a thread of its own changes no other
-            # limit. A system that starts no such thread will not start those that the default is for, either.
+            # This is now the default of new threads as well. Restoring it in a separate thread changes no other limit.
+            # If the system cannot start that thread, it cannot start the threads that the default is for, either.
             with suppress(RuntimeError):
                 restorer = threading.Thread(target=torch.set_num_threads, args=(default,), daemon=True)
                 restorer.start()
@@ -180,7 +180,7 @@ _workers = _Workers()
 
 
 def _forget_workers() -> None:
-    """Begin anew in a forked process, in which only the forking thread goes on."""
+    """Create new workers in a forked process, in which only the forking thread exists."""
     global _workers
     _workers = _Workers()
 
@@ -188,8 +188,8 @@ def _forget_workers() -> None:
 def _release_openmp() -> Callable[[], object]:
     """Return the function that ends the OpenMP threads of the calling thread; OpenMP starts new ones when needed.
 
-    They do not survive a fork, and libgomp, with which torch is built for Linux, would wait for them in the child for
-    ever. Other OpenMP libraries handle a fork themselves.
+    They do not survive a fork, and libgomp, with which torch is built for Linux, would wait for them forever in
+    the child. Other OpenMP libraries handle a fork themselves.
     """
     try:
         library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))

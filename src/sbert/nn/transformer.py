@@ -1,4 +1,4 @@
-"""Defines what a transformer does: a batch without padding in, hidden states out. Works on tensors only."""
+"""Defines the interface of a transformer, from a batch without padding to hidden states. Works on tensors only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Keeps the best pairs of rows of a scan. Knows keys and scores, not vectors.
+"""Keeps the best pairs of rows of a scan. Works on keys and scores only, not on vectors.
 
-A scan adds blocks of approximate keys. Pairs whose key lies further below the k-th best than keys can err are dropped;
-the others are pending. In the end the exact scores of the pending pairs are computed, and only these scores decide.
+A scan adds blocks of approximate keys. A pair is dropped if its key is below the k-th best by more than the error
+bound; the others are kept and scored exactly at the end. Only the exact scores decide the result.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from sbert.search.measure import Scorer, key_of
 from sbert.types import Array, FloatArray, IntArray
 
-PENDING = 4096  # pending pairs below which dropping some of them before the end is not worth the time
+PENDING = 4096  # number of pending pairs up to which none of them is dropped before the end
 
 
 class Pairs(NamedTuple):
@@ -29,13 +29,13 @@ class Pairs(NamedTuple):
 
 
 class Best:
-    """The ``k`` best pairs so far: of each first row or, without ``groups``, of all pairs together.
+    """The ``k`` best pairs so far, for each first row or, without ``groups``, among all pairs.
 
     Args:
         scorer: Computes exact scores.
         k: Number of pairs of each group; None for all that reach the threshold.
-        threshold: Lowest score of a pair; None for no limit.
-        groups: Number of first rows, each of which has ``k`` best pairs of its own.
+        threshold: Lowest score of a pair that is kept; None for no limit.
+        groups: Number of first rows, if the ``k`` best pairs of each of them are kept.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Best:
     ) -> None:
         self.scorer, self.k, self.threshold, self.grouped = scorer, k, threshold, groups is not None
         lowest = key_of(np.array([-np.inf if threshold is None else threshold]), scorer.similarity)
-        # For each group a lower bound of the exact key of its k-th best pair, and how far keys may be off: (G, 1).
+        # For each group, a lower bound of the exact key of its k-th best pair and the error bound of its keys: (G, 1).
         self.floor = np.repeat(lowest[None], 1 if groups is None else groups, axis=0)
         self.slack = np.zeros_like(self.floor)
         self.pending: list[Pairs] = []
@@ -52,7 +52,10 @@ class Best:
         self.kept = Pairs(nothing, nothing, scorer.scores(nothing, nothing))
 
     def add(self, keys: FloatArray, slack: FloatArray, first_start: int, second_start: int) -> None:
-        """Add the keys (b, c) of rows from ``first_start`` and ``second_start`` on, which err by ``slack`` (b, 1)."""
+        """Add a block of keys (b, c), whose first row and column are ``first_start`` and ``second_start``.
+
+        ``slack`` (b, 1) bounds their error.
+        """
         width = keys.shape[1]
         rows = slice(first_start, first_start + len(keys)) if self.grouped else slice(None)
         keys, slack = (keys, slack) if self.grouped else (keys.reshape(1, -1), slack.max(keepdims=True))
@@ -71,7 +74,7 @@ class Best:
             self._bound_pending()
 
     def settle(self) -> Pairs:
-        """Score the pending pairs, and return the best of each group in order: equal scores by first, second row."""
+        """Score the pending pairs and return the best of each group; ties are ordered by first and second row."""
         if not self.pending:
             return self.kept
         found = self._thinned()
@@ -95,7 +98,7 @@ class Best:
         if self.pending_count > limit:
             self.pending = [self._thinned()]
             self.pending_count = len(self.pending[0].first)
-            if 4 * self.pending_count > 3 * limit:  # too many near ties for keys to tell apart
+            if 4 * self.pending_count > 3 * limit:  # many keys differ by less than their error
                 self.settle()
 
     def _thinned(self) -> Pairs:
@@ -117,7 +120,7 @@ class Best:
 
 
 def _reachable(bound: FloatArray, keys: FloatArray) -> FloatArray:
-    """Round ``bound`` down to the precision of the keys, and above -inf, the key of pairs that are not wanted."""
+    """Round ``bound`` down to the precision of the keys, but keep it finite, because -inf marks excluded pairs."""
     with np.errstate(over="ignore"):
         rounded = np.nextafter(bound.astype(keys.dtype), keys.dtype.type(-np.inf))
     return np.maximum(rounded, np.finfo(keys.dtype).min)

@@ -1,11 +1,11 @@
-"""Finds the nearest rows and the nearest pairs of rows exactly, by comparing all of them. Knows arrays only.
+"""Finds the nearest rows and the nearest pairs of rows exactly, by comparing all of them. Works on arrays only.
 
 Every pair of rows gets an approximate key from a matrix product, block by block; the few pairs that may be among the
-best are then scored exactly. So a search takes little more than the matrix product, and its result depends on the
-vectors alone. Equal vectors have equal scores, and equal scores are ordered by row.
+best are then scored exactly. A search therefore takes little longer than the matrix product, and its result depends
+on the vectors alone. Equal vectors have equal scores, and equal scores are ordered by row.
 
-numpy computes the products: torch was 1 to 13 % faster on single blocks (10,000 x 384, 2 cores), which is not worth
-its import.
+numpy computes the products. torch was 1 to 13 % faster on single blocks (10,000 x 384, 2 cores), which does not make
+up for the time of its import.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from sbert.search.measure import Rows, Scorer, keys, slack
 from sbert.types import FloatArray, Hit, Pair, Similarity
 
 ROWS, COLUMNS = 512, 4096
-"""Shape of a block of keys (8 MB). Squares of 512 rows are as fast on an idle machine, but took twice the time on a
-busy one, where the threads of each product wait for each other."""
+"""Shape of a block of keys (8 MB). Blocks of 512 x 512 are as fast on an idle machine, but took twice as long on
+a busy one, where the threads of each product wait for each other."""
 FEW_QUERIES = 4
-"""Number of queries up to which reading the corpus takes longer than multiplying it."""
+"""Number of queries up to which a search is limited by memory bandwidth."""
 
 
 def semantic_search(
@@ -69,7 +69,7 @@ def most_similar_pairs(
     Args:
         vectors: Vectors to compare (N, D); anything that ``np.asarray`` reads as floating point.
         k: Number of pairs; None for all that reach ``threshold``.
-        threshold: Lowest score of a pair; None for no limit.
+        threshold: Lowest score of a pair that is returned; None for no limit.
         similarity: "cosine", "dot", or the negative distances "euclidean" and "manhattan". Higher is nearer.
 
     >>> most_similar_pairs([[1.0, 0.0], [0.0, 2.0], [4.0, 3.0]], k=2)
@@ -86,7 +86,7 @@ def most_similar_pairs(
         for column in range(start, len(array), COLUMNS):
             right = rows.at(column, COLUMNS)
             block = keys(left, right, product)
-            if column == start:  # a row with itself, and pairs in the other order
+            if column == start:  # exclude pairs of a row with itself, and pairs in the reverse order
                 np.copyto(block, -np.inf, where=np.tri(*block.shape, dtype=np.bool_))
             best.add(block, slack(left, right, product), start, column)
     return list(map(Pair, *(column.tolist() for column in best.settle())))

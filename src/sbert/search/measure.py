@@ -1,8 +1,8 @@
 """Compares rows of vectors in two ways: fast approximate keys for every pair, exact scores for a few pairs.
 
-Knows arrays only. A key approximates the score of a pair, or for "euclidean" minus the squared distance. Keys come
-from a matrix product and err by less than :func:`slack`. A score is computed pair by pair in float64, so it depends on
-the two vectors alone: not on the block size, the BLAS library or the other rows.
+Works on arrays only. A key approximates the score of a pair or, for "euclidean", the negative squared distance. Keys
+come from a matrix product, and their error is less than :func:`slack`. A score is computed pair by pair in float64, so
+it depends on the two vectors alone: not on the block size, the BLAS library or the other rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ CHUNK = 256  # pairs scored at a time, whose vectors fit into the cache
 CACHED = 512  # rows that stay in the cache between their norms and their products
 _SMALL, _LARGE = 1e-24, 1e30  # squared norms between which float32 products neither underflow nor overflow
 _STEP = 2.0**-126  # the smallest normal float32
-_NO_DIRECTION = 1e-150  # squared norms below this, which only float64 has, count as zero: their product would vanish
+# Smaller squared norms, which only float64 can represent, count as zero: their product would underflow.
+_NO_DIRECTION = 1e-150
 
 
 class Rows(NamedTuple):
@@ -29,7 +30,7 @@ class Rows(NamedTuple):
     norms: FloatArray
     """(n,)."""
     dots: FloatArray | None = None
-    """(Q, n) dot products with a few queries, if they are known already."""
+    """(Q, n) dot products with a few queries, if they have been computed already."""
 
     @classmethod
     def read(
@@ -47,7 +48,7 @@ class Rows(NamedTuple):
             vectors: (N, D) float32 or float64.
             start: First row of the block.
             count: Number of rows of the block. Defaults to all.
-            queries: A few vectors to multiply with the rows while these are in the cache for their norms.
+            queries: Queries whose dot products are computed in the same pass as the norms.
         """
         block = vectors[start : None if count is None else start + count]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -59,7 +60,7 @@ class Rows(NamedTuple):
         return cls(block, np.sqrt(_squares(block, f"of {name}", start)))
 
     def unit(self) -> Rows:
-        """Scale every row to length 1; a row of length 0 stays."""
+        """Scale every row to length 1; rows of length 0 remain zero."""
         norms = np.where(self.norms > 0, self.norms, 1)
         return Rows((self.vectors / norms[:, None]).astype(np.float32, copy=False), np.ones_like(norms))
 
@@ -101,8 +102,8 @@ def slack(left: Rows, right: Rows, similarity: Similarity) -> FloatArray:
     """Bound the error of the keys of each left row: (b, 1).
 
     The rounding error of a dot product is at most D units of 2**-24 times the norms, in any order of summation; a
-    euclidean key holds four of them. The 64 covers the rounding of the vectors, norms and scores; below ``_STEP``
-    float32 scores are rounded by a constant amount.
+    Euclidean key sums four such terms. The constant 64 covers the rounding of the vectors, norms and scores; below
+    ``_STEP`` float32 scores are rounded by a constant amount.
     """
     norms, longest = left.norms.astype(np.float64)[:, None], float(right.norms.max(initial=0))
     reach: FloatArray
@@ -119,10 +120,10 @@ def slack(left: Rows, right: Rows, similarity: Similarity) -> FloatArray:
 
 
 def key_of(scores: FloatArray, similarity: Similarity) -> FloatArray:
-    """Return the keys that pairs with these scores would have if keys were exact."""
+    """Convert exact scores to keys."""
     if similarity != "euclidean":
         return scores
-    with np.errstate(over="ignore"):  # a threshold may lie far below every score
+    with np.errstate(over="ignore"):  # a threshold may be far below every score
         squares: FloatArray = np.square(np.minimum(scores, 0))
     return -squares
 
@@ -158,7 +159,7 @@ class Scorer(NamedTuple):
 
 
 def _squares(vectors: FloatArray, name: str | None = None, start: int = 0) -> FloatArray:
-    """Return the squared norms of float64 vectors; given a name, refuse vectors that cannot be compared."""
+    """Return the squared norms of float64 vectors; if a name is given, refuse vectors that cannot be compared."""
     squares: FloatArray = np.vecdot(vectors, vectors)
     usable = squares < np.finfo(np.float32).max  # so that any dot product fits in float32
     if name is not None and not usable.all():

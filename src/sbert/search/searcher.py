@@ -1,6 +1,6 @@
-"""Retrieves and re-ranks: a bi-encoder finds a short list, and a model that reads more closely sorts it.
+"""Retrieves and re-ranks: a bi-encoder finds a short list, and a more accurate model sorts it.
 
-Knows models only by what they can do, and keeps texts and vectors in memory.
+Uses models through the protocols below. Keeps texts and vectors in memory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Reranker(Protocol):
 
 @runtime_checkable
 class ByVectors(Protocol):
-    """A re-ranker that needs only the vector of a document, such as a poly-encoder; the vectors are kept."""
+    """A re-ranker that reads a document as one vector, such as a poly-encoder; the vectors are kept."""
 
     def encode_query(self, sentences: str, /) -> FloatArray:
         """Embed a query as several vectors: (M, H)."""
@@ -129,12 +129,13 @@ class Searcher:
     def add(
         self, texts: Iterable[str], ids: Iterable[int | str] | None = None, vectors: FloatArray | None = None
     ) -> None:
-        """Add texts: all of them or, if one is wrong, none.
+        """Add texts. If one of them is refused, none is added.
 
         Args:
             texts: Texts that can be found.
-            ids: An id for each text, different from all others. Defaults to the next free numbers.
-            vectors: What the model's ``encode_document`` gives for the texts, if it is known already: (N, D).
+            ids: A unique id for each text. Defaults to the next free numbers.
+            vectors: The vectors (N, D) that ``encode_document`` of the model returns for the texts, if they have been
+                computed already.
         """
         new = [texts] if isinstance(texts, str) else list(texts)
         named = None if ids is None else [_plain(row, name) for row, name in enumerate(ids)]

@@ -1,4 +1,4 @@
-"""Turns strings into batches: token ids, a count of what did not fit, and batches by a token budget."""
+"""Turns strings into batches: token ids, the number of truncated tokens, and batches by a token budget."""
 
 from sbert.text.batching import batches, plan
 from sbert.text.checks import check_pairs, check_texts

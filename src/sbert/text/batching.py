@@ -15,7 +15,7 @@ def plan(lengths: IntArray, batch_tokens: int, batch_size: int | None = None) ->
     """Yield the row numbers of each batch, the longest rows first.
 
     A batch has at most ``batch_tokens`` tokens, but at least one row. Rows of equal length are next to each other, and
-    the last batches, which several cores finish at about the same time, are the cheapest.
+    the last batches, whose rows are short, take the least time, so that several cores finish at about the same time.
 
     >>> [rows.tolist() for rows in plan(np.array([3, 9, 3, 4]), batch_tokens=8)]
     [[1], [3, 0], [2]]

@@ -1,8 +1,8 @@
 """Divides long texts at places where their tokens do not change. Works on strings only.
 
 The tokenizer library keeps several hundred bytes per token, so a text of many megabytes would take gigabytes, although
-a model uses few of its tokens. A text may be divided where its pre-tokenizer divides it anyway: everything after that
-works on each piece by itself. Such a place is found by tokenising a short window around it, whole and divided.
+a model uses few of its tokens. A text may be divided where its pre-tokenizer divides it anyway: all later steps
+process each piece separately. A place is tested by tokenising a short window around it, once whole and once divided.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SLICE = 50_000
 MAX_COUNTED = 1_000_000
 """Number of characters of a text whose tokens are counted exactly. The tokens after them are not counted."""
 MAX_UNDIVIDED = 4_000_000
-"""Number of characters without a safe place to divide them from which a text is refused. It may be raised."""
+"""Maximum number of characters without a safe place to divide them; texts with more are refused. It may be raised."""
 _WINDOW = 256
 _ATTEMPTS = 8
-# Right after a letter or digit, so that a run of white space, signs or digits is never divided.
+# Directly after a letter or digit, so that no sequence of white space, punctuation or digits is divided.
 _PLACES = (re.compile(r"(?<=[^\W_])\s"), re.compile(r"(?<=[^\W_])[^\w\s]"))
 
 

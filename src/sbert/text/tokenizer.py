@@ -27,7 +27,7 @@ _TEXTS_AT_ONCE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Truncation:
-    """What a call lost to the maximum length of the model. Special tokens and prompts count as tokens."""
+    """The number of texts and tokens that a call truncated. Special tokens and prompts count as tokens."""
 
     texts: int
     truncated: int
@@ -49,7 +49,7 @@ class Truncation:
 
     @classmethod
     def total(cls, parts: Iterable[Truncation]) -> Truncation:
-        """Return one account of several calls, at least one, with the same model."""
+        """Return the totals of one or more calls with the same model."""
         first, *others = parts
         return reduce(cls._plus, others, first)
 
@@ -187,7 +187,7 @@ class Tokenizer:
         return len(encoding) - closing
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> Tokens:
-        """Tokenise each pair of texts as one row. If it does not fit, the longer text loses its end first."""
+        """Tokenise each pair of texts as one row. If it does not fit, the longer text is truncated first."""
         self._check_max_length(self._plain.num_special_tokens_to_add(True))
         ids, types = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
         whole: list[int] = []
@@ -243,7 +243,7 @@ class Tokenizer:
 
 @contextmanager
 def _one_sentence(rows: list[Any], start: int) -> Iterator[None]:
-    """Turn whatever the tokenizer library raises, panics included, into one sentence.
+    """Convert every error of the tokenizer library, panics included, to an error of one sentence.
 
     Args:
         rows: The texts or pairs of texts that are being tokenised.

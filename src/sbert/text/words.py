@@ -90,7 +90,7 @@ class WordTokenizer:
         truncation = Truncation(
             len(texts), int((whole > lengths).sum()), self.max_length, words, lost, int(whole.max(initial=0))
         )
-        if lost and windows:  # The ids stay as they are: windows follow each other as in the text.
+        if lost and windows:  # The ids do not change: windows follow each other as in the text.
             lengths, owners = _windows(whole, self.max_length)
         elif lost:
             ids = lay(ids, np.cumsum(whole) - whole + lengths, lengths)

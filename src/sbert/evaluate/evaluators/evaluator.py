@@ -1,4 +1,4 @@
-"""What all evaluators share: the interface, the checks of their data, and several evaluators as one. Knows no task."""
+"""Defines the interface of evaluators, the checks of their data, and an evaluator that runs several others."""
 
 from __future__ import annotations
 

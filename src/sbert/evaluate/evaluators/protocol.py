@@ -1,4 +1,4 @@
-"""Requests vectors and scores from models, once for every distinct text or pair. Knows no task."""
+"""Requests vectors and scores from models, once for every distinct text or pair. Independent of any task."""
 
 from __future__ import annotations
 

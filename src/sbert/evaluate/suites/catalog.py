@@ -1,4 +1,4 @@
-"""The suites by name. Knows which tasks belong together."""
+"""The suites by name. Defines which tasks belong to each suite."""
 
 from __future__ import annotations
 

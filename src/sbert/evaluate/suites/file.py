@@ -1,4 +1,4 @@
-"""Measures a model on a user's own file of pairs or triplets. Knows which figures are reported for which labels."""
+"""Measures a model on a user's own file of pairs or triplets. Defines which figures are reported for which labels."""
 
 from __future__ import annotations
 

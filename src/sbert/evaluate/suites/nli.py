@@ -1,4 +1,4 @@
-"""Natural language inference: the published data sets. Knows file names, columns and labels."""
+"""Natural language inference: the published data sets. Defines their file names, columns and labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retrieval: the classic test collections. Knows file names, columns and line formats."""
+"""Retrieval: the classic test collections. Defines their file names, columns and line formats."""
 
 from __future__ import annotations
 

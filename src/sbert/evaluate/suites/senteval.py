@@ -1,4 +1,4 @@
-"""SentEval: the seven data sets that the paper reports. Knows file names, columns and line formats."""
+"""SentEval: the seven data sets that the paper reports. Defines their file names, columns and line formats."""
 
 from __future__ import annotations
 

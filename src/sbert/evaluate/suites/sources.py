@@ -1,4 +1,4 @@
-"""Finds the files of published data sets in a folder. Knows file names and publishers only."""
+"""Finds the files of published data sets in a folder. Works on file names and publishers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic textual similarity: the published data sets in English and Korean. Knows file names and columns."""
+"""Semantic textual similarity: the published data sets in English and Korean. Defines their file names and columns."""
 
 from __future__ import annotations
 

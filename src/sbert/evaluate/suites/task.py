@@ -1,4 +1,4 @@
-"""A task: where its data is, and a function from the data to an evaluator. Knows no data set.
+"""A task: where its data is, and a function from the data to an evaluator. Independent of any data set.
 
 ``task.read(folder)`` reads the data, ``task.scores(data, model)`` measures a model on it, and ``task.run`` does both
 and turns errors into a reason why the task is missing from a report.
