@@ -49,7 +49,9 @@ def sweep(parent: Path) -> None:
             folder.unlink(missing_ok=True)
             continue
         with suppress(OSError), _locked(folder, wait=False):
-            _restore(folder, parent)
+            for old in (folder / OLD).glob("*"):  # set aside by a process that was killed between two renames
+                if not (parent / old.name).exists():
+                    old.rename(parent / old.name)
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -81,11 +83,3 @@ def _is_stale(path: Path) -> bool:
     with suppress(FileNotFoundError):
         return time.time() - path.stat().st_mtime > _STALE_SECONDS
     return False
-
-
-def _restore(folder: Path, parent: Path) -> None:
-    """Put back a folder that a process had set aside when it was killed between two renames."""
-    aside = folder / OLD
-    for old in aside.iterdir() if aside.is_dir() else ():
-        if not (parent / old.name).exists():
-            old.rename(parent / old.name)
