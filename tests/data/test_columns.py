@@ -176,8 +176,12 @@ def test_fingerprint_is_stable_and_sees_everything():
     ("texts", "options", "message"),
     [
         ({}, {}, "no column of texts"),
-        ({"a": ["하나"], "b": []}, {}, r"different lengths, \{'a': 1, 'b': 0\}"),
-        (ONE, {"labels": [0.5]}, "different lengths"),
+        (
+            {"a": ["하나"], "나": []},
+            {},
+            "^the data has 1 row in the column 'a', but 0 in the column '나'; give every row",
+        ),
+        (ONE, {"labels": [0.5]}, "3 rows in the column 'text', but 1 in the column of labels"),
         (ONE, {"labels": []}, "has no labels"),
         (["하나"], {}, "got a list, but columns of texts are needed: a dictionary of lists"),
         ({"train": Dataset(ONE)}, {}, "got a dict, but .*choose one of a DatasetDict"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -209,6 +210,41 @@ def test_columns_and_label_of_other_names(write):
     assert read(path, columns=["본문", "제목"]).label_kind == "none"
     assert list(read(path, columns=["제목", "판정", "본문"]).texts) == ["제목", "판정", "본문"]
     assert read(path, columns=["본문"], label="판정").labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(("typed", "written"), [("NFD", "NFC"), ("NFC", "NFD")])
+def test_a_name_in_another_unicode_form_is_found(write, typed, written):
+    path = write("a.tsv", normalize(written, tsv("제목 본문 판정", [("가", "나", "yes"), ("다", "라", "no")])))
+    columns = read(path, columns=[normalize(typed, name) for name in ("본문", "제목")], label=normalize(typed, "판정"))
+    assert list(columns.texts) == [normalize(written, name) for name in ("본문", "제목")]
+    assert columns.label_names == ("no", "yes")
+    with pytest.raises(BadOption, match="is '제목들', but must be one of '제목', '본문', '판정'; did you mean '제목'"):
+        read(path, columns=[normalize(typed, "제목들")])
+
+
+def test_names_that_differ_only_in_their_unicode_form_are_refused(write):
+    names = [normalize("NFC", "제목"), normalize("NFD", "제목")]
+    message = "has more than one column '제목' in other Unicode forms; give every column its own name"
+    for path in (
+        write("a.tsv", "\t".join(names) + "\n가\t나\n"),
+        write("a.json", json.dumps([dict.fromkeys(names, "가")])),
+    ):
+        with pytest.raises(BadInput, match=message):
+            read(path, columns=names[:1])
+    rows = write("a.jsonl", "".join(json.dumps({name: "가"}) + "\n" for name in names))
+    with pytest.raises(
+        BadInput, match="line 2: the name of the field '제목' has another Unicode form than in the rows be"
+    ):
+        read(rows, columns=names[:1])
+
+
+@pytest.mark.parametrize("second", ["제목", normalize("NFD", "제목")])
+def test_a_column_is_named_once(write, second):
+    path = write("a.tsv", tsv("제목 본문", [("가", "나")]))
+    with pytest.raises(
+        BadInput, match="columns names '제목' twice, but each text has a column of its own; name it once"
+    ):
+        read(path, columns=["제목", second])
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from unicodedata import normalize
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -115,5 +116,10 @@ def test_text_columns_by_their_usual_names(available, found):
 
 def test_text_columns_that_are_named():
     assert text_columns(["제목", "본문", "text"], "글.tsv", ["본문", "제목"]) == ("본문", "제목")
+    in_parts = normalize("NFD", "제목")
+    assert text_columns(["제목", "본문"], "글.tsv", [in_parts]) == ("제목",)
+    assert text_columns([in_parts, "본문"], "글.tsv", ["제목"]) == (in_parts,)
+    with pytest.raises(BadInput, match="columns names '본문' twice"):
+        text_columns(["제목", "본문"], "글.tsv", ["본문", "본문"])
     with pytest.raises(BadOption, match="did you mean '제목'"):
         text_columns(["제목", "본문"], "글.tsv", ["제목들"])

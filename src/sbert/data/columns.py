@@ -10,7 +10,7 @@ from typing import Any, Protocol, get_args
 import numpy as np
 
 from sbert.data.labels import infer, labels
-from sbert.errors import BadInput, check_option, shown
+from sbert.errors import BadInput, check_option, counted, shown
 from sbert.types import Array, IntArray, LabelKind
 
 _USUAL_LABELS = ("label", "labels", "score", "scores")
@@ -59,14 +59,15 @@ class Columns:
 
     def __post_init__(self) -> None:
         check_option("label_kind", self.label_kind, get_args(LabelKind))
-        lengths = {column: len(texts) for column, texts in self.texts.items()}
-        if not lengths:
+        if not self.texts:
             raise BadInput(f"{self.name} has no column of texts, but at least one is needed")
+        (first, rows), *others = ((shown(column), len(texts)) for column, texts in self.texts.items())
         if self.labels is not None:
-            lengths["(labels)"] = len(self.labels)
-        if len(set(lengths.values())) > 1:
-            unequal = f"columns of different lengths, {shown(lengths, 300)}"
-            raise BadInput(f"{self.name} has {unequal}, but every row needs every column")
+            others.append(("of labels", len(self.labels)))
+        for column, count in others:
+            if count != rows:
+                unequal = f"{counted(rows, 'row')} in the column {first}, but {count:,} in the column {column}"
+                raise BadInput(f"{self.name} has {unequal}; give every row every column")
         self._check_labels()
 
     def _check_labels(self) -> None:

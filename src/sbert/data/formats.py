@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import IO, Any
+from unicodedata import normalize
 
 from sbert.data import files
 from sbert.data.files import Source
@@ -41,12 +42,13 @@ def records(source: Source) -> Records:
 
 
 def check_names(columns: Sequence[str], name: str) -> None:
-    """Refuse a table without columns, or with two columns of the same name."""
+    """Refuse a table without columns, or with two columns of the same name, in whatever Unicode form."""
     if not columns:
         raise BadInput(f"{name} has no columns, but one must hold the texts")
-    for column, uses in Counter(columns).items():
+    for column, uses in Counter(normalize("NFC", column) for column in columns).items():
         if uses > 1:
-            raise BadInput(f"{name} has more than one column {shown(column)}; give every column its own name")
+            forms = " in other Unicode forms" if len(set(columns)) == len(columns) else ""
+            raise BadInput(f"{name} has more than one column {shown(column)}{forms}; give every column its own name")
 
 
 def reason(error: Exception) -> str:

@@ -12,6 +12,7 @@ from typing import Any, get_args
 
 from sbert.data import files
 from sbert.data.columns import Columns
+from sbert.data.formats import check_names
 from sbert.data.labels import LabelMap, infer, labels
 from sbert.data.rows import Row, in_split, rows_of
 from sbert.data.shapes import Layout, ShapeName, recognise
@@ -68,6 +69,7 @@ def read(
         wanted = split.value if isinstance(split, Default) else split
         rows = in_split(rows, SPLITS.get(wanted, (wanted,)), repr(wanted), required=not isinstance(split, Default))
     first = next(rows)
+    check_names(list(first.fields), source.name)
     layout = _with_kind(recognise(list(first.fields), source.name, shape, columns, label), label_kind, source.name)
     texts, given, numbers, skipped = _take(chain([first], rows), layout, limit)
     if skipped:

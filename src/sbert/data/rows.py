@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from sbert.data import files
 from sbert.data.files import Source
@@ -43,6 +44,9 @@ class Row:
     def field(self, column: str) -> Any:
         """Return the value in a column, which must exist."""
         if column not in self.fields:
+            if normalize("NFC", column) in (normalize("NFC", str(name)) for name in self.fields):
+                form = "has another Unicode form than in the rows before"
+                raise BadInput(f"{self.where}: the name of the field {shown(column)} {form}; write it as they do")
             there = listed(self.fields) or "nothing at all"
             raise BadInput(f"{self.where}: there is no field {shown(column)}, but {there}")
         return self.fields[column]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
+from unicodedata import normalize
 
-from sbert.errors import BadInput, BadOption, check_option, listed
+from sbert.errors import BadInput, BadOption, check_option, listed, shown
 from sbert.types import LabelKind
 
 ShapeName = Literal["triplets", "sections", "sts", "nli", "pairs", "texts"]
@@ -70,8 +72,8 @@ def recognise(
     """
     if shape is not None:
         check_option("shape", shape, get_args(ShapeName))
-    _check_asked(columns or (), available, name)
-    _check_asked(() if label is None else (label,), available, name)
+    columns = None if columns is None else _found(columns, available, name)
+    label = None if label is None else _found([label], available, name)[0]
     for candidate in SHAPES if shape is None else (shape,):
         if shape is None and candidate == "sts" and label not in (None, "score"):
             continue  # a label of another name is a score only if the caller says so
@@ -97,10 +99,10 @@ def text_columns(
     >>> text_columns(["id", "sentence"], "topics.tsv", one_text=True)
     ('sentence',)
     """
-    _check_asked(columns or (), available, name)
+    named = _found(columns or (), available, name)
     shapes = [SHAPES["texts"]] if one_text else SHAPES.values()
     usual = next(filter(None, (_texts(shape, available) for shape in shapes)), ())
-    found = tuple(columns or ()) or usual or (tuple(available) if len(available) == 1 else ())
+    found = named or usual or (tuple(available) if len(available) == 1 else ())
     if not found:
         unknown = ", of which none is known to hold texts; name those that do, as with --columns a,b"
         unnamed = "; name the one that holds the texts with --column"
@@ -108,10 +110,16 @@ def text_columns(
     return found
 
 
-def _check_asked(asked: Sequence[str], available: Sequence[str], name: str) -> None:
-    for column in asked:
-        if column not in available:
-            raise BadOption(f"the column for {name}", column, available)
+def _found(asked: Sequence[str], available: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the columns that are asked for, as the table writes them; equal letters may have other Unicode forms."""
+    by_form = {normalize("NFC", column): column for column in available}
+    forms = [normalize("NFC", str(column)) for column in asked]
+    for form, uses in Counter(forms).items():
+        if form not in by_form:
+            raise BadOption(f"the column for {name}", form, by_form)
+        if uses > 1:
+            raise BadInput(f"columns names {shown(form)} twice, but each text has a column of its own; name it once")
+    return tuple(by_form[form] for form in forms)
 
 
 def _fit(name: ShapeName, available: Sequence[str], columns: Sequence[str] | None, label: str | None) -> Layout | None:
