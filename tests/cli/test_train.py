@@ -253,6 +253,26 @@ def test_columns_and_label_of_other_names(base, folder):
     assert wrong.endswith("""or 'none'; write it as in --set 'data.columns=["문장1", "문장2"]'\n""")
 
 
+def test_numbers_as_labels_are_scores_or_say_how_to_be(base, folder):
+    rows = "문장1\t문장2\t점수\n비\t눈\t{}\n해\t달\t1.0\n별\t꽃\t4\n산\t강\t0\n"
+    Path("소수.tsv").write_text(rows.format("4.5"), encoding="utf-8")
+    Path("정수.tsv").write_text(rows.format("5").replace("1.0", "1"), encoding="utf-8")
+    named = ["train", *base[1:3], "-o", "runs/수", "--columns", "문장1,문장2", "--label", "점수", "--explain"]
+    cross, choice = [*named, "--kind", "cross"], "if '0', '1', '4', '5' are scores, add --set data.label_kind=score"
+    found = sbert(*cross, "--data", "소수.tsv", "--dev", "정수.tsv")
+    assert "starts with a new head: score" in found.stderr
+    assert "data.label_kind" not in found.stderr
+    assert "metric     spearman" in found.stdout
+    found = sbert(*cross, "--data", "정수.tsv")
+    assert "starts with a new head: 0, 1, 4, 5" in found.stderr
+    assert f"정수.tsv: the labels are read as classes; {choice}\n" in found.stderr
+    assert "read as classes" not in sbert(*cross, "--data", "정수.tsv", "--set", "data.label_kind=class").stderr
+    assert "a new head: score" in sbert(*cross, "--data", "정수.tsv", "--set", "data.label_kind=score").stderr
+    assert f"; {choice}\n" in failure(*named, "--data", "정수.tsv", "--loss", "cosine")
+    wrong = failure(*named, "--data", "소수.tsv", "--loss", "softmax")
+    assert wrong.endswith("; if the labels are classes, add --set data.label_kind=class\n")
+
+
 def test_device(base):
     assert json.loads(sbert(*base, "--device", "cpu", "--json").stdout)["steps"] == 3
     assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b")

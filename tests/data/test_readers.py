@@ -189,6 +189,30 @@ def test_zero_and_one_beside_two_texts_are_binary(write, header):
     assert read(path, label_kind="none").labels is None
 
 
+SCORED = "문장1,문장2,점수\n비,눈,4.5\n해,달,1.0\n별,꽃,4\n산,강,0\n"
+NAMED = {"columns": ["문장1", "문장2"], "label": "점수"}
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.txt", "a.tsv.gz"])
+def test_numbers_with_a_decimal_point_are_scores_in_text_formats(write, name):
+    path = write(name, SCORED if ".csv" in name else SCORED.replace(",", "\t"))
+    columns = read(path, **NAMED)
+    assert (columns.label_kind, columns.label_names) == ("score", ())
+    assert columns.labels.tolist() == pytest.approx([0.9, 0.2, 0.8, 0.0])
+    assert read(path, **NAMED, label_kind="class").label_names == ("0", "1.0", "4", "4.5")
+    assert read(path, **NAMED, label_map={"0": 0, "1.0": 0, "4": 1, "4.5": 1}).label_kind == "class"
+
+
+@pytest.mark.parametrize("first", ["4", "4.5a", "4.5_0", "nan", "v4.5", "inf"])
+def test_other_labels_in_text_formats_stay_classes(write, first):
+    assert read(write("a.csv", SCORED.replace("4.5", first).replace("1.0", "1")), **NAMED).label_kind == "class"
+
+
+def test_a_text_with_a_decimal_point_in_json_is_a_class(write):
+    rows = [{"text": "가", "label": label} for label in ("3.10", "3.11")]
+    assert read(write("a.json", json.dumps(rows))).label_names == ("3.10", "3.11")
+
+
 def test_numbers_of_a_teacher(write):
     rows = [{"query": "가", "positive": "나", "negative": "다", "margins": [1.5, 2]}] * 2
     path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

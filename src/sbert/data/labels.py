@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -53,17 +54,39 @@ def labels(
     return np.array([ids[key] for key in keys], np.int64), names
 
 
-def infer(values: Sequence[Any], text_columns: int, where: Where, label_map: LabelMap | None = None) -> LabelKind:
+def infer(
+    values: Sequence[Any],
+    text_columns: int,
+    where: Where,
+    label_map: LabelMap | None = None,
+    *,
+    untyped: bool = False,
+) -> LabelKind:
     """Return what labels are if nobody says: floats are scores, 0 and 1 beside two texts are binary, others classes.
 
-    With a ``label_map``, labels are classes, except for 0 and 1 beside two texts that it maps to 0 and 1.
+    Values from an ``untyped`` format, where numbers are texts, are scores if all are numbers and one has a decimal
+    point. With a ``label_map``, labels are classes, except for 0 and 1 beside two texts that it maps to 0 and 1.
     """
     if label_map is None and isinstance(values[0], (list, tuple)):
         raise BadInput(f"{where(0)}: the label is a list; say what it is with label_kind 'vector' or 'scores'")
     if label_map is None and {float} <= {type(value) for value in values} <= {float, int}:
         return "score"
+    if label_map is None and untyped and any("." in value for value in values) and are_numbers(values):
+        return "score"
     stays = label_map is None or _are_ids(label_map.values(), 2)
     return "binary" if stays and text_columns == 2 and {_key(value) for value in values} <= {"0", "1"} else "class"
+
+
+def are_numbers(texts: Iterable[str]) -> bool:
+    """Return whether every text is a finite number.
+
+    >>> are_numbers(["4.5", "-1", "1e-3"]), are_numbers(["4.5", "nan"]), are_numbers(["1_0"])
+    (True, False, False)
+    """
+    try:
+        return all(isfinite(float(text)) and "_" not in text for text in set(texts))
+    except ValueError:
+        return False
 
 
 def _key(value: object) -> str:
@@ -124,7 +147,9 @@ def _scores(values: Sequence[Any], where: Where, score_range: tuple[float, float
     if not low < high:
         raise BadInput(f"score_range is {score_range}, but must go from a lower to a higher number")
     for row in np.flatnonzero((scores < low) | (scores > high))[:1]:
-        raise BadInput(f"{where(row)}: the score is {scores[row]:g}, but score_range goes from {low:g} to {high:g}")
+        raise BadInput(
+            f"{where(row)}: the score is {scores[row]:g}, but score_range goes from {low:g} to {high:g}; set another"
+        )
     scaled: FloatArray = ((scores - low) / (high - low)).astype(np.float32)
     return scaled
 

@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 SPLITS = {"train": ("train", "train_subset"), "dev": ("dev", "dev_matched", "validation", "valid")}
 """The values of the column ``split`` that a split stands for, where they are more than its name."""
 
+_UNTYPED = ("tsv", "csv", "table")
+"""Formats in which every value is a text."""
+
 
 class Default(Enum):
     """A split that is taken from files that have a column ``split``; of other files all rows are taken."""
@@ -55,7 +58,8 @@ def read(
         columns: The columns of texts, if they have other names, in the order in which the loss sees them.
         label: The column of labels, if it has another name.
         label_map: From the labels in the file to names or ids of classes. By default, class names are sorted.
-        label_kind: What the labels are, if their values could mislead; "none" leaves them out.
+        label_kind: What the labels are, if their values could mislead, such as whole numbers that are scores; "none"
+            leaves them out.
         score_range: The lowest and the highest score, which become 0 and 1; None leaves scores unchanged.
         limit: The maximum number of rows; the first ones are taken.
     """
@@ -80,7 +84,7 @@ def read(
     def where(row: int) -> str:
         return source.place(numbers[row])
 
-    kind = layout.kind or infer(given, len(layout.texts), where, label_map)
+    kind = layout.kind or infer(given, len(layout.texts), where, label_map, untyped=source.format in _UNTYPED)
     values, names = labels(given, where, kind, label_map, score_range)
     return Columns(texts, values, kind, names, skipped, source.name)
 

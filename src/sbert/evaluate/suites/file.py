@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sbert.data import Columns, read
+from sbert.data.labels import are_numbers
 from sbert.errors import BadInput
 from sbert.evaluate.score import Missing, Report
 from sbert.evaluate.suites.task import Capability, Model, Task, capability_of, evaluator_of
@@ -63,16 +64,10 @@ def run(data: Columns, model: Model) -> Report:
 
 
 def _with_scores(data: Columns, capability: Capability) -> Columns:
-    """Convert class labels to scores if they are decimal numbers, or numbers and the model has no classes.
-
-    Text files do not tell numbers from names, so that scores in a column with an unusual name are read as classes.
-    """
-    if data.labels is None or data.label_kind != "class":
+    """Convert class labels to scores if they are numbers and the model has no classes."""
+    if data.labels is None or data.label_kind != "class" or capability == "classifier":
         return data
-    try:
-        scores = np.array([float(name) for name in data.label_names])
-    except ValueError:
+    if not are_numbers(data.label_names):
         return data
-    if capability == "classifier" and (scores == scores.round()).all():
-        return data
+    scores = np.array([float(name) for name in data.label_names])
     return replace(data, labels=scores[data.labels], label_kind="score", label_names=())

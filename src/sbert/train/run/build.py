@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import torch
 
 from sbert import evaluate, hub, losses
 from sbert.data import Columns
+from sbert.data.labels import are_numbers
 from sbert.data.readers import Default, read
-from sbert.errors import BadInput, BadOption, counted
+from sbert.errors import BadInput, BadOption, counted, listed
 from sbert.losses import OBJECTIVES, Objective
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
@@ -38,11 +40,15 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     datasets = [_read(path, run.data, run.data.split, run.data.limit) for path in paths]
     known = hub.known_kind(hub.resolve(run.model.name))
     kind = run.model.kind or known or "bi"
-    objective = _objective(run.loss, datasets, kind)
+    objective = _objective(run.loss, datasets, kind, run.data)
     classes = _classes(objective, datasets)
     evaluator = None
     if run.data.dev is not None:
-        dev = _read(_find(run.data.dev, run.data.folder), run.data, run.data.dev_split)
+        path = _find(run.data.dev, run.data.folder)
+        dev = _read(path, run.data, run.data.dev_split)
+        if datasets[0].label_kind == "score" and dev.label_kind == "class" and _other_kind(dev, run.data):
+            # The same scores as in training, of which none in this file happens to have a decimal point.
+            dev = _read(path, replace(run.data, label_kind="score"), run.data.dev_split)
         evaluator = _evaluator(dev, datasets, kind, classes)
     model = _model(run.model, kind, classes, run.train.seed)
     # The size of the network's output, even if the model truncates its embeddings.
@@ -54,6 +60,9 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     has_new_head = kind == "cross" and known != "cross"
     if has_new_head and not checkpoint.steps(trainer.checkpoints):  # a resumed run has its weights in the checkpoint
         logger.info("the cross-encoder starts with a new head: %s", ", ".join(classes or ("score",)))
+    for columns in datasets:
+        if len(columns.label_names) > 2 and (choice := _other_kind(columns, run.data)):
+            logger.info("%s: the labels are read as classes; %s", columns.name, choice)
     return trainer
 
 
@@ -85,10 +94,21 @@ def _read(path: Path, part: DataPart, split: str | Default | None, limit: int | 
     )
 
 
+def _other_kind(columns: Columns, part: DataPart) -> str:
+    """Say how to choose the kind of labels that are numbers, whose kind was inferred; empty for all other labels."""
+    if part.label_kind is not None or part.label_map is not None:
+        return ""
+    if columns.label_kind == "score":
+        return "if the labels are classes, add --set data.label_kind=class"
+    if columns.label_names and are_numbers(columns.label_names):
+        return f"if {listed(columns.label_names)} are scores, add --set data.label_kind=score"
+    return ""
+
+
 # Loss
 
 
-def _objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> Objective:
+def _objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind, data: DataPart) -> Objective:
     """The objective that ``part`` names, or the default one; raise BadInput if it does not fit the data."""
     name = part.name or _default_objective(datasets[0], kind)
     for columns in datasets:
@@ -97,7 +117,9 @@ def _objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind) -> 
         except BadOption:
             raise
         except BadInput as error:
-            raise BadInput(f"{columns.name}: {error}") from None
+            swapped = {columns.label_kind, OBJECTIVES[name].label} == {"class", "score"}
+            choice = _other_kind(columns, data) if swapped else ""
+            raise BadInput(f"{columns.name}: {error}{choice and f'; {choice}'}") from None
     return OBJECTIVES[name]
 
 
