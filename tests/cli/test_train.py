@@ -79,6 +79,7 @@ def test_json(base):
         "best_step": 0,
         "seconds": 0,
         "model": "runs/쌍/model",
+        "steps_before": 0,
         "metric": None,
     }
 
@@ -181,7 +182,11 @@ def test_a_file_as_output_is_refused_before_any_work(base):
 def test_a_run_is_not_overwritten(base):
     sbert(*base, "--resume")  # a fresh folder simply starts
     assert "already contains a run; continue it with --resume" in failure(*base)
-    assert json.loads(sbert(*base, "--resume", "--json").stdout)["steps"] == 3
+    found = json.loads(sbert(*base, "--resume", "--json").stdout)
+    assert (found["steps"], found["steps_before"]) == (3, 3)
+    first, model, *_ = sbert(*base, "--resume").stdout.splitlines()
+    assert first == "the run in runs/쌍 is complete (3 steps); nothing to do"
+    assert model == "model   runs/쌍/model"
     assert "batch_size was 2, is 4" in failure(*base, "--resume", "--batch-size", 4)
 
 
@@ -202,7 +207,7 @@ def test_explain(base, folder):
     assert "쌍.tsv: 6 rows for cosine; duplicate rows 0" in found.stdout
     assert "한 남자가 기타를 친다." in found.stdout
     assert "scores from 0.04 to 1.00, mean 0.56; first row 0.9" in found.stdout
-    assert "3 (1 epoch in batches of 2), the first 0 are the warm-up" in found.stdout
+    assert "3 (1 epoch in batches of 2), with a warm-up of 0 steps" in found.stdout
     assert "estimated from 2 steps" in found.stdout
     assert os.listdir() == ["쌍.tsv"]
     facts = json.loads(sbert(*base, "--explain", "--json").stdout)
@@ -370,7 +375,7 @@ def test_interrupted_and_resumed_is_the_same_run(base, one_thread):
     assert done.returncode == 130, done.stderr
     said = "interrupted after step 6 of 12, which is saved; continue with the same command and --resume\n"
     assert (done.stdout, done.stderr) == ("", STOPPING + said)
-    assert json.loads(sbert(*base, *more, "--resume", "--json").stdout)["steps"] == 12
+    assert sbert(*base, *more, "--resume").stdout.startswith("12 steps, the last 6 in ")
     sbert(*base, *more, "-o", "runs/straight")
     broken, straight = (
         load_file(next(Path(f"runs/{run}/checkpoints").glob("step-*12-*"))) for run in ("쌍", "straight")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import signal
 from functools import partial
@@ -17,6 +18,7 @@ import torch
 from safetensors.torch import load_file
 
 from sbert import Backbone, BiEncoder, Dense, TrainConfig, Trainer, losses
+from sbert.disk import progress
 from sbert.disk.lock import locked
 from sbert.errors import BadInput, CannotResume, Diverged, RunInUse
 from sbert.evaluate import Similarity
@@ -54,6 +56,17 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def test_progress_shows_the_mean_speed_and_the_tokens_saved(bert, rows, config, undrawn, caplog, monkeypatch):
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_LINES", 1e-6)
+    with caplog.at_level("INFO"):
+        Trainer(bert(0.0), config(), train=rows("cosine_mse", 24), loss=losses.cosine_mse).train(
+            show_progress_bar=True
+        )
+    lines = [line for line in caplog.messages if " steps, " in line]
+    assert len(lines) == 3
+    assert all(re.search(r"; loss [\d.]+, \d+ rows?/s, \d+% fewer tokens than padded$", line) for line in lines)
 
 
 def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, same):

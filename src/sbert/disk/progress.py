@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections import deque
 from contextlib import AbstractContextManager
 
 from tqdm.auto import tqdm
@@ -59,6 +60,28 @@ class Progress(AbstractContextManager["Progress"]):
             seconds_each = (time.monotonic() - self._start) / (self._done - self._before)
             line += f", {seconds_each * (self._total - self._done):.0f} s to go"
         return f"{line}; {note}" if note else line
+
+
+class RecentSpeed:
+    """The mean speed over the last half minute of work, which is the time between two lines.
+
+    >>> speed = RecentSpeed()
+    >>> [speed(8, seconds) for seconds in (2.0, 6.0, 26.0)]
+    [4.0, 2.0, 0.5]
+    """
+
+    def __init__(self) -> None:
+        self._recent: deque[tuple[int, float]] = deque()
+        self._count, self._seconds = 0, 0.0
+
+    def __call__(self, count: int, seconds: float) -> float:
+        """Add ``count`` units that took ``seconds``, and return the number of units per second."""
+        self._recent.append((count, seconds))
+        self._count, self._seconds = self._count + count, self._seconds + seconds
+        while self._seconds - self._recent[0][1] > _SECONDS_BETWEEN_LINES:
+            count, seconds = self._recent.popleft()
+            self._count, self._seconds = self._count - count, self._seconds - seconds
+        return self._count / self._seconds
 
 
 def _in_notebook() -> bool:

@@ -27,8 +27,8 @@ from sbert.disk.files import write_bytes, write_json
 from sbert.disk.ledger import Ledger
 from sbert.disk.lock import locked
 from sbert.disk.machine import core_count
-from sbert.disk.progress import Progress
-from sbert.errors import CannotResume, Diverged
+from sbert.disk.progress import Progress, RecentSpeed
+from sbert.errors import CannotResume, Diverged, counted
 from sbert.evaluate import primary_metric
 from sbert.losses import Loss
 from sbert.pages import training
@@ -67,6 +67,8 @@ class Result:
     seconds: float
     model: Path
     """Folder of the trained model."""
+    steps_before: int = 0
+    """Number of the steps that were taken before the run was resumed."""
 
 
 class Trainer:
@@ -113,7 +115,7 @@ class Trainer:
         self.checkpoints, self.model_folder = self.folder / "checkpoints", self.folder / "model"
         self._update = Update(model, self.objective, config, self.total_steps, self.team)
         self._metrics = Ledger(self.folder / "metrics.jsonl")
-        self._truncated = 0
+        self._truncated, self._speed = 0, RecentSpeed()
 
     @property
     def metric(self) -> str | None:
@@ -136,12 +138,13 @@ class Trainer:
         with ExitStack() as stack:
             self.team.agree(lambda: self._enter_folder(stack, resume))
             self._restore()
+            before = self.position.step
             show = show_progress_bar and self.team.leads
-            with stop_request() as stop, Progress(self.total_steps, "steps", show, done=self.position.step) as bar:
+            with stop_request() as stop, Progress(self.total_steps, "steps", show, done=before) as bar:
                 self._run_steps(stop, bar)
             self._finish()
         position, seconds = self.position, time.perf_counter() - start
-        return Result(position.step, position.best_score, position.best_step, seconds, self.model_folder)
+        return Result(position.step, position.best_score, position.best_step, seconds, self.model_folder, before)
 
     # Steps
 
@@ -173,9 +176,10 @@ class Trainer:
         if name := self._update.not_finite(metrics):
             self._give_up(step, f"the {name} of step {number + 1} is {metrics[name]}")
         self._truncated += int(metrics["truncated"])
-        metrics["rows_per_second"] = len(step) / (time.perf_counter() - start)
-        speed, saved = metrics["rows_per_second"], metrics["padding_saved"]
-        bar.add(1, f"loss {metrics['loss']:.4f}, {speed:.0f} rows/s, {saved:.0%} padding saved")
+        seconds = time.perf_counter() - start
+        metrics["rows_per_second"] = len(step) / seconds
+        speed = f"{counted(round(self._speed(len(step), seconds)), 'row')}/s"
+        bar.add(1, f"loss {metrics['loss']:.4f}, {speed}, {metrics['padding_saved']:.0%} fewer tokens than padded")
         if self.team.leads and (number + 1) % self.config.log_steps == 0:
             self._metrics.append({"step": number + 1, **metrics})
         self._notify("step", metrics, number + 1)

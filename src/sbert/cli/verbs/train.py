@@ -199,7 +199,12 @@ def _report(trainer: Trainer, result: Result, json: bool) -> None:
         return
     score = "none" if result.best_score is None else f"{result.best_score:.2f} after step {result.best_step:,}"
     best = "nothing was evaluated" if metric is None else f"best {metric} {score}"
-    show.line(f"{counted(result.steps, 'step')} in {display.duration(result.seconds)}; {best}")
+    steps, before = counted(result.steps, "step"), result.steps_before
+    if before == result.steps:
+        show.line(f"the run in {trainer.folder} is complete ({steps}); nothing to do")
+    else:
+        part = f", the last {result.steps - before:,}" if before else ""
+        show.line(f"{steps}{part} in {display.duration(result.seconds)}; {best}")
     show.line(f"model   {result.model}")
     show.line(f"curve   {trainer.folder / 'run.html'}")
     reads_pairs = hasattr(trainer.model, "predict")
@@ -218,7 +223,7 @@ def _print_explanation(found: Explanation, json: bool) -> None:
         _print_data(facts, found.max_seq_length)
     size = f"{counted(found.epochs, 'epoch')} in batches of {found.batch_size}"
     seconds, measured = display.duration(found.seconds), counted(found.measured_steps, "step")
-    show.line(f"steps      {found.steps:,} ({size}), the first {found.warmup_steps:,} are the warm-up")
+    show.line(f"steps      {found.steps:,} ({size}), with a warm-up of {counted(found.warmup_steps, 'step')}")
     show.line(f"trained    {found.parameters:,} parameters")
     show.line(f"metric     {found.evaluator or 'none: without a dev file the last weights are the result'}")
     show.line(f"time       about {seconds}, estimated from {measured}")
