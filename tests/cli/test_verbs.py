@@ -226,6 +226,10 @@ def test_info(tiny_folder, architecture, runs):
     assert facts["architecture"] in shown
 
 
+def test_info_names_the_default_model():
+    assert json.loads(sbert("info", "--json").stdout)["name"] == "all-MiniLM-L6-v2"
+
+
 def test_info_of_a_model_that_has_everything(folder, encoder, texts):
     encoder.prompts = {"질문": "찾기: "}
     encoder.calibrate(texts)

@@ -8,6 +8,7 @@ from rich.text import Text
 from sbert import hub
 from sbert.cli import show
 from sbert.cli.options import Device, Json, ModelArgument
+from sbert.hub.bundled import DEFAULT
 from sbert.models.load import load
 
 
@@ -15,7 +16,7 @@ def info(name: ModelArgument = None, device: Device = None, json: Json = False) 
     """Show what a model consists of and how it runs on this machine."""
     folder = hub.resolve(name)
     about = load(folder, device=device).describe()
-    facts = {"name": name or "the default model", "kind": about["kind"], "folder": str(folder), **about}
+    facts = {"name": name or DEFAULT.partition("/")[2], "kind": about["kind"], "folder": str(folder), **about}
     if json:
         show.as_json(facts)
         return
