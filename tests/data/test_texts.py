@@ -114,7 +114,7 @@ def test_column(tmp_path, header, asked, chosen):
         ("a.csv", "a,text\n1,하나\n".encode() + b"2,\xb0\n", r"line 3: byte 3"),
         ("a.csv", 'a,text\n1,"하나\n둘"\n2,셋,넷\n', r"line 4: 3 fields, but the header has 2"),
         ("a.csv", 'a,text\n1,"하나\n', r"line 2: unexpected end of data"),
-        ("a.tsv", "a\ttext\n1\n", r"line 2: 1 fields, but the header has 2"),
+        ("a.tsv", "a\ttext\n1\n", r"line 2: 1 field, but the header has 2"),
         ("a.tsv", "text\ttext\n하나\t둘\n", r"more than one column 'text'"),
         ("a.jsonl", '{"text": "하나"}\n\n{"text": 3}\n', r"line 3: field 'text' is int, but must be text"),
         ("a.jsonl", '{"text": null}\n', r"line 1: field 'text' is null"),

@@ -52,11 +52,11 @@ def test_each_difference_is_said_once_with_its_places():
 
 def test_the_sentence_counts():
     first, second = tables(CELLS)
-    assert summary(first).startswith("2 of 3 numbers have a counterpart in the paper, and 1 of them are above it")
+    assert summary(first).startswith("The paper has a counterpart for 2 of 3 numbers, and ours is higher for 1;")
     assert "1.58 below" in summary(first)
     assert summary(tables([CELLS[2]])[0]) == "The paper has no number for any of these cells."
     assert summary(second).endswith(
-        "1 of them are above it; ours are from this machine, the paper's from an i7-5820K and a V100."
+        "1 of 1 number, and ours is higher for 1; ours are from this machine, the paper's from an i7-5820K and a V100."
     )
     derived = [cell("a", name, 99.0, paper=1.0) for name in ("Avg", "std")]
     assert summary(tables([*CELLS[:3], *derived])[0]) == summary(first)

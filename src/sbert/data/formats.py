@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 from sbert.data import files
 from sbert.data.files import Source
-from sbert.errors import BadInput, SbertError, shown
+from sbert.errors import BadInput, SbertError, counted, shown
 
 Record = dict[str, Any]
 Lines = Iterator[tuple[int, str]]
@@ -97,7 +97,9 @@ def _stsb(lines: Lines, name: str) -> Records:
     """Read the STS benchmark as published: named csv, but with tabs and no header; some rows also name a source."""
     for number, fields in _split(lines):
         if len(fields) < len(_STSB):
-            raise BadInput(f"{name}, line {number}: {len(fields)} fields, but the STS benchmark has {len(_STSB)}")
+            raise BadInput(
+                f"{name}, line {number}: {counted(len(fields), 'field')}, but the STS benchmark has {len(_STSB)}"
+            )
         yield number, dict(zip(_STSB, fields, strict=False))
 
 
@@ -108,7 +110,7 @@ def _with_header(rows: Iterator[tuple[int, list[str]]], name: str, short_rows: b
     check_names(header, name)
     for number, row in rows:
         if len(row) != len(header) and not (short_rows and len(row) < len(header)):
-            raise BadInput(f"{name}, line {number}: {len(row)} fields, but the header has {len(header)}")
+            raise BadInput(f"{name}, line {number}: {counted(len(row), 'field')}, but the header has {len(header)}")
         yield number, dict(zip(header, row, strict=False))
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sbert.errors import counted
 from sbert.evaluate.metrics.prediction import attained, spearman
 from sbert.evaluate.metrics.significance import Comparison, Interval, Metric, compare, interval
 from sbert.types import Array, FloatArray
@@ -106,13 +107,14 @@ class Report:
 
     @property
     def averaged(self) -> str:
-        """Number of tasks that the average includes, and number of tasks in the suite.
+        """Number of tasks that the average includes, and number of tasks in the suite if there are more.
 
         >>> Report("demo", (Score("accuracy", 80.0, 9, task="a"),), (Missing("b", "not there"),)).averaged
         '1 of 2 tasks'
         """
         measured = len({score.task for score in self.scores})
-        return f"{measured} of {measured + len(self.missing)} tasks"
+        total = counted(measured + len(self.missing), "task")
+        return f"{measured} of {total}" if self.missing else total
 
     @property
     def average(self) -> float:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sbert.errors import counted
 from sbert.pages import reports
 from sbert.pages.records import Bar, PaperTable, Plot
 from sbert.paper.ledger import Cell
@@ -98,7 +99,8 @@ def summary(table: Table) -> str:
     if not gaps:
         return "The paper has no number for any of these cells."
     above = sum(gap > 0 for gap in gaps)
-    compared = f"{len(gaps)} of {len(own)} numbers have a counterpart in the paper, and {above} of them are above it"
+    cells = counted(len(own), "number")
+    compared = f"The paper has a counterpart for {len(gaps)} of {cells}, and ours is higher for {above}"
     if table.name == "table7":
         return f"{compared}; ours are from this machine, the paper's from an i7-5820K and a V100."
     mean = sum(gaps) / len(gaps)

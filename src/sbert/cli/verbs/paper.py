@@ -11,7 +11,7 @@ import typer
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, DataFolder, Json, data_folder
 from sbert.disk.files import write_bytes
-from sbert.errors import BadInput, check_value
+from sbert.errors import BadInput, check_value, counted
 from sbert.paper import report
 from sbert.paper.budgets import BUDGETS, Settings
 from sbert.paper.ledger import Cell, CellLedger
@@ -74,8 +74,8 @@ def _measure(planned: Plan, out: Path) -> Outcome:
     except KeyboardInterrupt:
         done = sum(ledger.done(job.key) is not None for job in planned.jobs)
         show.note(
-            f"interrupted after {done:,} of {len(planned.jobs):,} jobs, which are kept in {ledger.path}; "
-            "the same command goes on from there"
+            f"interrupted after {done:,} of {counted(len(planned.jobs), 'job')}; what is finished is kept in "
+            f"{ledger.path}, and the same command goes on from there"
         )
         raise typer.Exit(INTERRUPTED) from None
     for reason in outcome.missing:
