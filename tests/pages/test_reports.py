@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import date
+from importlib import metadata
+
 from webpage import read
 
 from sbert.pages import reports
@@ -20,7 +23,9 @@ def test_an_evaluation():
         [Plot(HOSTILE, [(0, 1), (1, 2)])],
         [(HOSTILE, "no data")],
     )
-    page = read(reports.evaluation(HOSTILE, [suite, suite._replace(bars=[], plots=[])]))
+    page = read(reports.evaluation(HOSTILE, [suite, suite._replace(bars=[], plots=[])], ["data", HOSTILE]))
+    assert f"Data: data, {HOSTILE}." in page.texts["p"]
+    assert f" {metadata.version('sbert')} on {date.today()}. " in page.texts["footer"][0]
     assert page.texts["title"][0] == page.texts["h1"][0] == f"Evaluation of {HOSTILE}"
     assert page.texts["h2"] == [HOSTILE] * 2
     assert page.texts["td"] == [HOSTILE, "71.50"]
@@ -35,9 +40,10 @@ def test_a_comparison():
     drift = Drift([HOSTILE], ([1, 2], 0.5, 1.0), Table(["text"], [[HOSTILE]], "l"))
     page = read(
         reports.comparison(
-            Comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift)
+            Comparison("A/모델", HOSTILE, scores, [Bar("x", 1.0, 0.5, 1.5)], [("STS12", HOSTILE)], drift, ["sts.tsv"])
         )
     )
+    assert "Data: sts.tsv." in page.texts["p"]
     assert page.texts["b"][:3] == ["A/모델", HOSTILE, "STS12"]
     assert page.texts["td"] == [HOSTILE, "+1.00", HOSTILE]
     assert page.texts["figcaption"] == ["A minus B", "Cosine between the two vectors of a text"]
@@ -51,12 +57,13 @@ def test_a_comparison():
 
 def test_the_tables_of_the_paper():
     bars = [Bar("SBERT", 1234.5, other=44.0), None]
-    table = PaperTable(HOSTILE, "One number.", ["CPU", HOSTILE], [("SBERT", bars)], [HOSTILE], [], ends=(0.0,))
+    table = PaperTable(HOSTILE, "One number.", ["CPU", HOSTILE], [("SBERT", bars)], [HOSTILE], [], logarithmic=True)
     page = read(
         reports.paper([table, table._replace(plots=[Plot("p", [(1, 1), (2, 2)])])], ["Budget quick."], [HOSTILE])
     )
     assert page.texts["small"][:2] == ["44.00", "+1,190"]
     assert page.texts["td"][:3] == ["SBERT", "1,234", ""]
+    assert page.texts["figcaption"][0] == "CPU (logarithmic scale)"
     assert page.texts["summary"] == ["Predictions and gold labels (1)"]
     assert page.texts["li"].count(HOSTILE) == 3
     assert "Budget quick." in page.texts["p"]

@@ -19,6 +19,7 @@ _WIDTH, _TOP, _LEFT = 420, 8, 44
 _ROW, _NUMBERS_WIDTH = 38, 62  # of a bar chart, which has its values to the right of the bars
 _CELL, _LABEL_WIDTH = 50, 150  # of a heat map
 _MAP_WIDTH, _MAP_MARGIN = 1000, 20
+_INVISIBLE = 1e-5  # part of a step by which a value may lie beyond the end of its axis
 _MOST_POINTS = 800  # of a curve; more points would not be visible
 
 
@@ -44,7 +45,8 @@ class Axis(NamedTuple):
         span = high - low or abs(high) or 1.0
         power = 10.0 ** math.floor(math.log10(span / most))
         step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * most >= span * 0.999)
-        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        # A cosine of 1.0000001, which rounding can give, does not lengthen the axis.
+        first, last = math.floor(low / step + _INVISIBLE), math.ceil(high / step - _INVISIBLE)
         return cls(first * step, max(last, first + 1) * step, start, end, step)
 
     @property
@@ -62,8 +64,50 @@ class Axis(NamedTuple):
         return f"{tick:,.{max(0, -math.floor(math.log10(self.step) + 1e-9))}f}"
 
 
-def bars(name: str, rows: Iterable[Bar], ends: Sequence[float] = (), other: str = "", signs: bool = False) -> Markup:
-    """Draw horizontal bars that start at zero, with a whisker for each interval.
+class LogAxis(NamedTuple):
+    """A logarithmic scale from positive values to coordinates, between two powers of ten."""
+
+    low: int
+    """Exponent of the first power."""
+    high: int
+    start: float
+    """Coordinate of the first power, and of everything below it."""
+    end: float
+
+    @classmethod
+    def over(cls, values: Iterable[float], start: float, end: float) -> LogAxis:
+        """Create an axis that covers 1 and all positive values.
+
+        >>> LogAxis.over([9.5, 860, 18_380], start=0, end=100).ticks
+        [1.0, 10.0, 100.0, 1000.0, 10000.0, 100000.0]
+        """
+        exponents = [math.log10(value) for value in values if 0 < value < math.inf]
+        return cls(math.floor(min([0, *exponents])), math.ceil(max([1, *exponents])), start, end)
+
+    @property
+    def ticks(self) -> list[float]:
+        """The powers of ten from one end to the other."""
+        return [10.0**power for power in range(self.low, self.high + 1)]
+
+    def at(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        power = max(self.low, math.log10(value)) if value > 0 else self.low
+        return round(self.start + (power - self.low) / (self.high - self.low) * (self.end - self.start), 1)
+
+    def written(self, tick: float) -> str:
+        """Return a power of ten with all its digits."""
+        return f"{tick:,.{max(0, -self.low)}f}"
+
+
+def bars(
+    name: str,
+    rows: Iterable[Bar],
+    ends: Sequence[float] = (),
+    other: str = "",
+    signs: bool = False,
+    logarithmic: bool = False,
+) -> Markup:
+    """Draw horizontal bars that start at zero or, on a logarithmic axis, at 1, with a whisker for each interval.
 
     Args:
         name: The caption.
@@ -71,10 +115,12 @@ def bars(name: str, rows: Iterable[Bar], ends: Sequence[float] = (), other: str 
         ends: Values that the axis covers in any case: (0, 100) for scores.
         other: What the diamonds are.
         signs: Whether positive values are written with a sign, as differences are.
+        logarithmic: Whether the axis is logarithmic and starts at 1, for values of different magnitudes.
     """
     rows = [row for row in rows if not math.isnan(row.value)]
     values = [value for row in rows for value in row[1:] if isinstance(value, (int, float))]
-    axis = Axis.over([0.0, *ends, *values], 4, _WIDTH - _NUMBERS_WIDTH)
+    kind = LogAxis if logarithmic else Axis
+    axis = kind.over([0.0, *ends, *values], 4, _WIDTH - _NUMBERS_WIDTH)
     sizes = {"height": len(rows) * _ROW + 20, "row": _ROW}
     return render("charts/bars.svg", name=name, axis=axis, bars=rows, other=other, signs=signs, **sizes)
 

@@ -74,6 +74,8 @@ class Comparison(NamedTuple):
     missing: Sequence[tuple[str, str]]
     """Tasks and the reasons why they were not measured."""
     drift: Drift | None
+    data: Sequence[str] = ()
+    """The files and folders that the models read."""
 
 
 class PaperTable(NamedTuple):
@@ -87,8 +89,8 @@ class PaperTable(NamedTuple):
     notes: Sequence[str]
     """What differs from the paper."""
     plots: Sequence[Plot]
-    ends: tuple[float, ...] = (0.0, 100.0)
-    """Values that the axes of the charts cover in any case."""
+    logarithmic: bool = False
+    """Whether the charts have a logarithmic axis, instead of one from 0 to 100."""
 
 
 class Run(NamedTuple):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import lru_cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from sbert.disk.machine import version
 from sbert.text import display
 
 
@@ -31,5 +33,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"figure": display.figure, "signed": display.signed, "shorten": display.shorten}
+    environment.globals |= {"version": version("sbert"), "today": date.today}
     environment.tests["korean"] = re.compile("[가-힣]").search
     return environment

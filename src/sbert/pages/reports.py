@@ -9,10 +9,11 @@ from sbert.pages.records import Comparison, PaperTable, Suite
 from sbert.pages.render import render
 
 
-def evaluation(model: str, suites: Sequence[Suite]) -> str:
-    """Return the page of ``sbert evaluate``."""
+def evaluation(model: str, suites: Sequence[Suite], data: Sequence[str] = ()) -> str:
+    """Return the page of ``sbert evaluate``; ``data`` names the files and folders that were read."""
     plots = [[charts.scatter(*plot) for plot in suite.plots] for suite in suites]
-    return render("evaluation.html", title=f"Evaluation of {model}", suites=suites, plots=plots, charts=charts)
+    title = f"Evaluation of {model}"
+    return render("evaluation.html", title=title, suites=suites, data=data, plots=plots, charts=charts)
 
 
 def comparison(found: Comparison) -> str:
@@ -37,4 +38,7 @@ def paper(tables: Sequence[PaperTable], facts: Sequence[str], missing: Sequence[
 
 def _column(table: PaperTable, place: int) -> str:
     cells = [bars[place] for _, bars in table.rows]
-    return charts.bars(table.columns[place], [bar for bar in cells if bar is not None], table.ends, "the paper")
+    bars, name = [bar for bar in cells if bar is not None], table.columns[place]
+    if table.logarithmic:
+        return charts.bars(f"{name} (logarithmic scale)", bars, other="the paper", logarithmic=True)
+    return charts.bars(name, bars, (0, 100), "the paper")

@@ -36,6 +36,12 @@ class TestSets(NamedTuple):
     pairs: Pairs | None
     """The user's own pairs or triplets."""
 
+    @property
+    def sources(self) -> list[str]:
+        """The data folder and the file of pairs, where there are such."""
+        folder = [] if self.folder is None else [str(self.folder)]
+        return folder if self.pairs is None else [*folder, self.pairs.name]
+
     def measure(self, name: str, device: str | None, aggregation: Aggregation = "all") -> list[Report]:
         """Load a model and measure it."""
         model = load(name, device=device)
@@ -84,7 +90,7 @@ def evaluate(
     reports = test.measure(model, device, cast("Aggregation", aggregation))
     intervals = {score: score.interval() for found in reports for score in found.scores}
     if report is not None:
-        page = pages.evaluation(model, [_page_part(found, intervals) for found in reports])
+        page = pages.evaluation(model, [_page_part(found, intervals) for found in reports], test.sources)
         write_bytes(report, page.encode())
     if json:
         show.as_json({"model": model, "suites": [_as_json(found, intervals) for found in reports]})
