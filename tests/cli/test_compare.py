@@ -69,6 +69,7 @@ def test_scores_and_drift(tiny_folder, bundled, pairs, data, tmp_path):
     assert "&lt;b&gt;책&lt;/b&gt;을 읽는다" in html
     assert "<b>책" not in html
     assert f"{expected.p_value:.3f}" in html
+    assert f"<p>Data: {data}, {data / '문장.txt'}.</p>" in html
 
 
 def test_a_model_with_itself(tiny_folder, data, tmp_path):
@@ -76,7 +77,7 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
     done = process("compare", model, model, "--texts", str(data / "문장.txt"), "--report", str(page))
     assert done.returncode == 0, done.stderr
     assert "cosine of 1.0000 on average" in done.stdout
-    assert "Of 15 texts 0.0% have another nearest text; of the 10 nearest, 0.0% are others." in done.stdout
+    assert "The nearest text differs for 0.0% of 15 texts; on average 0.0% of the 10 nearest differ.\n" in done.stdout
     assert "moved furthest" not in done.stdout + page.read_text("utf-8")
     assert page.read_text("utf-8").count("<rect") == 20
 
@@ -84,7 +85,15 @@ def test_a_model_with_itself(tiny_folder, data, tmp_path):
     assert done.returncode == 0, done.stderr
     row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("stsb"))
     assert "+0.00" in row
-    assert "may be chance" in row
+    assert " spearman " in row
+    assert row.endswith(" no difference")
+
+
+def test_neighbours_of_few_texts_are_all_the_others(tiny_folder, tmp_path):
+    (tmp_path / "넷.txt").write_text("\n".join(KOREAN[:4]), "utf-8")
+    done = process("compare", tiny_folder("bert"), tiny_folder("electra"), "--texts", tmp_path / "넷.txt")
+    assert "% of 4 texts.\n" in done.stdout
+    assert "on average" not in done.stdout.replace("on average.", "")
 
 
 def test_own_pairs(tiny_folder, pairs, data):

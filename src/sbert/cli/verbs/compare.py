@@ -43,6 +43,8 @@ class Line(NamedTuple):
         """Which model is better, if the difference is significant."""
         if self.comparison is None:
             return "not tested: not computed from independent items"
+        if self.comparison.low == self.comparison.high == 0:
+            return "no difference"
         if self.comparison.p_value >= _SIGNIFICANT:
             return "may be chance"
         return "A is better" if self.comparison.difference > 0 else "B is better"
@@ -96,7 +98,11 @@ def compare(
     _check_models(first, second, vectors=texts is not None)
     moved = None if texts is None else _moved(first, second, texts, column, device)
     lines, missing = ([], []) if test is None else _scores(first, second, test, device)
-    found = records.Comparison(first, second, _score_table(lines), _differences(lines), missing, _drift_part(moved))
+    sources = [] if test is None else test.sources
+    data_names = sources if texts is None else [*sources, str(texts)]
+    found = records.Comparison(
+        first, second, _score_table(lines), _differences(lines), missing, _drift_part(moved), data_names
+    )
     if report is not None:
         write_bytes(report, pages.comparison(found).encode())
     if json:
@@ -168,14 +174,14 @@ def _score_table(lines: list[Line]) -> records.Table:
         gap = f"{round(first - second, 2) + 0.0:+.2f}"
         test = ["", ""] if found is None else [f"{found.low:+.2f} to {found.high:+.2f}", f"{found.p_value:.3f}"]
         scores = [display.number(first), display.number(second)]
-        rows.append([line.first.task, *scores, gap, *test, f"{line.verdict}; {line.quantity}"])
-    return records.Table(["task", "A", "B", "A - B", "95 %", "p", "verdict"], rows, "lrrrrrl")
+        rows.append([line.first.task, line.quantity, *scores, gap, *test, line.verdict])
+    return records.Table(["task", "measure", "A", "B", "A - B", "95 %", "p", "verdict"], rows, "llrrrrrl")
 
 
 def _differences(lines: list[Line]) -> list[records.Bar]:
     return [
         records.Bar(
-            f"{line.first.task}, {line.quantity}: {line.verdict}",
+            f"{line.first.task}, {line.quantity}",
             line.first.value - line.second.value,
             *(() if line.comparison is None else line.comparison[1:3]),
         )
@@ -190,16 +196,15 @@ def _drift_part(moved: Moved | None) -> records.Drift | None:
     near = "The vectors have different sizes, so only neighbours are compared."
     if found.cosines is not None:
         near = f"The two vectors of a text have a cosine of {found.cosines.mean():.4f} on average."
-    others = (
-        f"Of {moved.texts:,} texts {found.nearest_changed:.1%} have another nearest text; of the "
-        f"{found.neighbours} nearest, {found.changed.mean():.1%} are others."
-    )
+    others = f"The nearest text differs for {found.nearest_changed:.1%} of {moved.texts:,} texts"
+    if found.neighbours < moved.texts - 1:  # otherwise they are all other texts
+        others += f"; on average {found.changed.mean():.1%} of the {found.neighbours} nearest differ"
     rows = [
         [str(row), "" if cosine is None else f"{cosine:.4f}", f"{changed:.0%}", text]
         for row, text, cosine, changed in moved.worst
     ]
     table = records.Table(["row", "cosine", "neighbours changed", "text"], rows, "rrrl")
-    return records.Drift([near, others], None if found.cosines is None else found.histogram(), table)
+    return records.Drift([near, f"{others}."], None if found.cosines is None else found.histogram(), table)
 
 
 def _print(found: records.Comparison) -> None:
