@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from sbert.cli import usage
 from sbert.cli.options import INTERRUPTED
 from sbert.errors import SbertError, WrongUsage
 
@@ -56,6 +57,15 @@ class _Verbs(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_flag_types(super().get_params(ctx))
 
+    def main(self, args: Any = None, *, standalone_mode: bool = True, **settings: Any) -> Any:  # type: ignore[override]
+        try:
+            done = super().main(args, standalone_mode=False, **settings)
+        except usage.UsageError as error:
+            if message := usage.sentence(error):  # empty after the help of sbert alone
+                _report(message)
+            sys.exit(_WRONG_USAGE)
+        return sys.exit(done) if standalone_mode else done
+
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, listed, rest = super().resolve_command(ctx, args)
         return name, listed and _imported(str(name)), rest
@@ -94,10 +104,16 @@ def reported_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(1) from None
     except Exception as error:
-        if isinstance(error, (typer.Exit, typer.BadParameter)) or os.environ.get("SBERT_TRACEBACK"):
+        if isinstance(error, typer.Exit) or os.environ.get("SBERT_TRACEBACK"):
             raise
-        show.note(f"error: {_sentence(error)}", "red")
+        _report(_sentence(error))
         raise typer.Exit(_WRONG_USAGE if isinstance(error, WrongUsage) else 1) from None
+
+
+def _report(message: str) -> None:
+    from sbert.cli import show
+
+    show.note(f"error: {message}", "red")
 
 
 def _sentence(error: Exception) -> str:

@@ -18,7 +18,7 @@ import typer
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, Columns, Device, Json, ModelName, names
 from sbert.disk.lock import check_folder
-from sbert.errors import BadInput, SbertError, check_value, counted, usage
+from sbert.errors import BadInput, SbertError, WrongUsage, check_value, counted, usage
 from sbert.losses import OBJECTIVES
 from sbert.text import display
 from sbert.train import checkpoint
@@ -93,7 +93,7 @@ def train(
 ) -> None:
     """Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both."""
     if run is None and not (shortcuts["data"] and shortcuts["output"]):
-        raise typer.BadParameter("name a run file, or at least --data and --output; a bi-encoder also needs --loss")
+        raise WrongUsage("name a run file, or at least --data and --output; a bi-encoder also needs --loss")
     team = Team.join()
     with _only_leader_speaks(team):
         if shortcuts["kind"] is not None:
