@@ -41,7 +41,7 @@ def test_the_help_of_a_verb(verb):
     assert " --help " in shown
     assert "<bool>" not in shown
     usage = next(line for line in shown.splitlines() if "Usage:" in line)
-    assert re.fullmatch(rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}| \[[A-Z]+(\.toml)?\])* *", usage)
+    assert re.fullmatch(rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}(\.\.\.)?| \[[A-Z]+(\.toml)?\])* *", usage)
 
 
 @pytest.mark.parametrize("verb", ["encode", "similarity", "search", "pairs", "predict", "rank", "distill"])
@@ -51,7 +51,7 @@ def test_the_help_names_every_format(verb):
 
 
 def test_search_and_rank_take_their_arguments_in_one_order():
-    assert "sbert search [OPTIONS] {FILE} {QUERY}" in sbert("search", "--help").stdout
+    assert "sbert search [OPTIONS] {FILE} [QUERY]" in sbert("search", "--help").stdout
     assert "sbert rank [OPTIONS] {MODEL} {FILE} {QUERY}" in sbert("rank", "--help").stdout
 
 
@@ -59,7 +59,7 @@ def test_bash_completes_verbs_and_options():
     assert completed("") == list(VERBS)
     assert completed("se") == ["search"]
     assert completed("--v") == ["--version"]
-    assert completed("search", "--m") == ["--model"]
+    assert completed("search", "--col") == ["--column"]
     assert {"--column", "--device", "--format", "--json"} <= set(completed("search", "--"))
     done = process(**completing("di"))
     assert (done.returncode, done.stdout, done.stderr) == (0, "distill\n", "")

@@ -12,7 +12,7 @@ import pytest
 
 from sbert import CrossEncoder, PolyEncoder, Searcher, semantic_search
 from sbert.errors import BadInput
-from sbert.search.searcher import ByVectors
+from sbert.search.found import ByVectors
 
 QUERY = "고양이는 어디에서 자나요?"
 
@@ -62,6 +62,7 @@ def test_a_poly_encoder_works_by_kept_vectors(bundled, poly, texts, own, monkeyp
     searcher.add(texts[:30])
     searcher.add(texts[30:])
     assert isinstance(poly, ByVectors)
+    searcher.search("다른 질문", k=4, candidates=len(texts))
     monkeypatch.setattr(poly, "encode_document", None)  # from here on, no document is read again
     found = searcher.search(QUERY, k=4, candidates=len(texts))
     monkeypatch.undo()
@@ -186,8 +187,8 @@ def test_models_of_the_wrong_kind(bundled, cross, poly):
             Searcher(wrong)
     with pytest.raises(BadInput, match="the re-ranker is a str, but must be able to rank"):
         Searcher(bundled, "cross")
-    with pytest.raises(BadInput, match="the query is a list, but must be one text"):
-        Searcher(bundled).search(["비", "눈"])
+    with pytest.raises(BadInput, match=r"the query is \['비', 5\], but must be a text or a list of texts"):
+        Searcher(bundled).search(["비", 5])
 
 
 def test_a_model_of_classes_cannot_order(bundled, tiny_classifier, texts):

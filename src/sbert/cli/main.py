@@ -19,7 +19,9 @@ from sbert.errors import SbertError, WrongUsage
 VERBS = {
     "encode": "Embed every text of a file; row i of the output belongs to row i of the input.",
     "similarity": "Compare two texts, or all texts of a file with each other.",
-    "search": "Find the texts of a file that are nearest in meaning to a query.",
+    "index": "Add the texts of files to a store; the same command again embeds only what is new or has changed.",
+    "search": "Find the texts of a store or of a file that are nearest in meaning to a query.",
+    "store": "Show, check, compact or export a store that sbert index wrote.",
     "pairs": "Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates.",
     "predict": "Score or classify every pair of texts; row i of the output belongs to row i of the input.",
     "rank": "Rank the texts of a file by how well they answer a query, with a model of any kind.",

@@ -80,6 +80,10 @@ Split = Annotated[
     str | None, typer.Option("--split", help="Rows of --pairs to use, by its field 'split'. Defaults to all rows.")
 ]
 
+StoreOption = Annotated[
+    str, typer.Option("--store", help="Store to write to: an SQLite file such as faq.db, or postgresql://...")
+]
+
 # Output
 
 TopK = Annotated[int, typer.Option("-k", min=1, help="Number of texts to show.")]

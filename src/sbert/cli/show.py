@@ -101,22 +101,23 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     console(taken + left).print(made)
 
 
-def hits(found: Sequence[Hit], fields: Sequence[Mapping[str, Any]], in_json: bool) -> None:
+def hits(found: Sequence[Hit], fields: Sequence[Mapping[str, Any]], in_json: bool, key: str = "row") -> None:
     """Print hits, best first, as a table or as JSON.
 
     Args:
-        found: The hits; the id of a hit is the row of its text.
+        found: The hits.
         fields: The other fields of each hit. JSON has all of them, a table those that are short.
         in_json: Whether to print JSON.
+        key: What the id of a hit is called: "row" if it is the row of its text.
     """
     if in_json:
-        records = [{"score": hit.score, "row": hit.id, "text": hit.text} for hit in found]
+        records = [{"score": hit.score, key: hit.id, "text": hit.text} for hit in found]
         as_json([{**hit, "fields": more} if more else hit for hit, more in zip(records, fields, strict=True)])
         return
     columns = {
         "rank": [str(rank) for rank in range(1, len(found) + 1)],
         "score": [display.number(hit.score, 4) for hit in found],
-        "row": [str(hit.id) for hit in found],
+        key: [display.one_line(str(hit.id)) for hit in found],
     }
     texts = [display.one_line(hit.text or "") for hit in found]
     more = _short_columns(fields)

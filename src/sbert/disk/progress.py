@@ -18,14 +18,14 @@ class Progress(AbstractContextManager["Progress"]):
     """Counts units of work. The remaining time is right if all units take about the same time, as tokens do.
 
     Args:
-        total: Number of units.
+        total: Number of units; None if it is not known.
         unit: Name of the units, in the plural.
         show: Whether to show anything at all.
         done: Number of units that were done before.
         equal: Whether all units take about the same time. If not, no remaining time is shown.
     """
 
-    def __init__(self, total: int, unit: str, show: bool, done: int = 0, equal: bool = True) -> None:
+    def __init__(self, total: int | None, unit: str, show: bool, done: int = 0, equal: bool = True) -> None:
         self._total, self._unit, self._show, self._equal = total, unit, show, equal
         self._before = self._done = done
         self._start = self._last_line = time.monotonic()
@@ -34,7 +34,7 @@ class Progress(AbstractContextManager["Progress"]):
             self._bar = tqdm(
                 total=total,
                 unit=f" {unit}",
-                unit_scale=total > 10_000,
+                unit_scale=(total or 0) > 10_000,
                 initial=done,
                 smoothing=0,
                 bar_format=None if equal else "{l_bar}{bar}| {n_fmt}/{total_fmt}{unit} [{elapsed}{postfix}]",
@@ -55,8 +55,9 @@ class Progress(AbstractContextManager["Progress"]):
             _tell(self._line(note))
 
     def _line(self, note: str) -> str:
-        line = f"{self._done:,} of {self._total:,} {self._unit}"
-        if self._equal:
+        of_all = "" if self._total is None else f" of {self._total:,}"
+        line = f"{self._done:,}{of_all} {self._unit}"
+        if self._equal and self._total is not None:
             seconds_each = (time.monotonic() - self._start) / (self._done - self._before)
             line += f", {seconds_each * (self._total - self._done):.0f} s to go"
         return f"{line}; {note}" if note else line

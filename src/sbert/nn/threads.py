@@ -185,20 +185,24 @@ def _forget_workers() -> None:
     _workers = _Workers()
 
 
-def _release_openmp() -> Callable[[], object]:
-    """Return the function that ends the OpenMP threads of the calling thread; OpenMP starts new ones when needed.
+def release_before_fork(library: Path) -> None:
+    """End the OpenMP threads of a library before every fork; OpenMP starts new ones when they are needed.
 
-    They do not survive a fork, and libgomp, with which torch is built for Linux, would wait for them forever in
-    the child. Other OpenMP libraries handle a fork themselves.
+    They do not survive a fork, and libgomp would wait for them forever in the child. Other OpenMP libraries handle a
+    fork themselves.
+
+    Args:
+        library: A loaded library that contains libgomp, or is linked to it.
     """
     try:
-        library = ctypes.CDLL(str(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"))
-        pause = library.omp_pause_resource_all
+        pause = ctypes.CDLL(str(library)).omp_pause_resource_all
     except (OSError, AttributeError):
-        return lambda: None
-    return lambda: pause(_PAUSE_HARD)
+        return
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lambda: pause(_PAUSE_HARD))
 
 
 atexit.register(lambda: _workers.stop())
+release_before_fork(Path(torch.__file__).parent / "lib" / "libtorch_cpu.so")
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_release_openmp(), after_in_child=_forget_workers)
+    os.register_at_fork(after_in_child=_forget_workers)

@@ -1,90 +1,38 @@
 """Retrieves and re-ranks: a bi-encoder finds a short list, and a more accurate model sorts it.
 
-Uses models through the protocols below. Keeps texts and vectors in memory.
+Uses models through the protocols in ``search/found.py``. Keeps texts and vectors in memory, or in a store that lasts.
 """
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import count, islice
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
-from sbert.errors import BadInput, check_count, shown
-from sbert.search.exact import semantic_search
-from sbert.types import Array, FloatArray, Hit, Similarity
+from sbert.errors import BadInput, check_count, check_option, shown
+from sbert.search.collection import Collection, MemoryCollection
+from sbert.search.filters import Condition, Filter, read_filter
+from sbert.search.found import Added, ByVectors, Found, Reranker, Retriever, SearchHit, Seconds
+from sbert.search.index import Neighbours
+from sbert.search.packing import StoredPrecision
+from sbert.search.reranking import ShortListSorter
+from sbert.search.store import Document, Match
+from sbert.search.stored import StoredCollection
+from sbert.types import FloatArray
+
+if TYPE_CHECKING:
+    from sbert.models.vectors import VectorModel
 
 CANDIDATES = 100
 """Default length of the short list."""
-
-
-@runtime_checkable
-class Retriever(Protocol):
-    """A model that finds the short list, such as a bi-encoder."""
-
-    similarity_fn_name: Similarity
-
-    def encode_query(self, sentences: str, /) -> Array:
-        """Embed a query: (D,)."""
-        ...
-
-    def encode_document(self, sentences: Sequence[str], /) -> Array:
-        """Embed documents: (N, D)."""
-        ...
-
-
-@runtime_checkable
-class Reranker(Protocol):
-    """A model that sorts the short list, such as a cross-encoder or a poly-encoder."""
-
-    def rank(self, query: str, documents: Sequence[str], top_k: int | None = None) -> list[Hit]:
-        """Sort documents by their score with a query, best first; the id of a hit is the position of its document."""
-        ...
-
-
-@runtime_checkable
-class ByVectors(Protocol):
-    """A re-ranker that reads a document as one vector, such as a poly-encoder; the vectors are kept."""
-
-    def encode_query(self, sentences: str, /) -> FloatArray:
-        """Embed a query as several vectors: (M, H)."""
-        ...
-
-    def encode_document(self, sentences: Sequence[str], /) -> FloatArray:
-        """Embed documents: (N, H)."""
-        ...
-
-    def score(self, codes: FloatArray, vectors: FloatArray, /) -> FloatArray:
-        """Score documents with a query: (M, H), (K, H) -> (K,)."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Seconds:
-    """Duration of each stage of a search, in seconds."""
-
-    encode: float
-    """Embedding the query."""
-    retrieve: float
-    """Finding the short list."""
-    rerank: float
-    """Sorting the short list; 0 without a re-ranker."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The result of a search."""
-
-    hits: list[Hit]
-    """Best first, with the scores of the re-ranker if there is one."""
-    candidates: int
-    """Number of documents that the re-ranker read; 0 without one."""
-    seconds: Seconds
+Mode = Literal["vector", "lexical", "hybrid"]
+"""How a short list is found: by the similarity of vectors, by words, or by the ranks in both lists."""
+NOTHING = Neighbours([np.empty(0, np.int64)], [np.empty(0)], exact=True, compared=0)
+"""The result of a search for one query that was not made."""
+_FUSION = 60  # the constant of reciprocal rank fusion (Cormack et al., 2009)
 
 
 class Searcher:
@@ -96,13 +44,13 @@ class Searcher:
 
     >>> from sbert import BiEncoder
     >>> searcher = Searcher(BiEncoder.from_pretrained())
-    >>> searcher.add(["A man is eating.", "비가 온다.", "A cat sleeps."], ids=["meal", "rain", "cat"])
+    >>> _ = searcher.add(["A man is eating.", "비가 온다.", "A cat sleeps."], ids=["meal", "rain", "cat"])
     >>> [hit.id for hit in searcher.search("Someone has lunch.", k=1).hits]
     ['meal']
     """
 
     # Slots make setting an attribute that does not exist an error.
-    __slots__ = ("_known", "_lock", "_model", "_rerank_vectors", "_reranker", "_vectors", "ids", "texts")
+    __slots__ = ("_collection", "_model", "_sorter")
 
     def __init__(self, model: Retriever, reranker: Reranker | None = None) -> None:
         if not isinstance(model, Retriever) or isinstance(model, ByVectors):
@@ -110,141 +58,178 @@ class Searcher:
                 f"the model is a {type(model).__name__}, but a short list is found by vectors; pass a BiEncoder, or "
                 "the documents of a PolyEncoder"
             )
-        if reranker is not None and not isinstance(reranker, Reranker):
-            raise BadInput(
-                f"the re-ranker is a {type(reranker).__name__}, but must be able to rank; pass a CrossEncoder or a "
-                "PolyEncoder"
-            )
-        self._model, self._reranker = model, reranker
-        self._lock = threading.Lock()  # held while the fields below change; rows are only ever appended
-        self.ids: list[int | str] = []
-        self.texts: list[str] = []
-        self._known: set[int | str] = set()
-        self._vectors = _Parts()
-        self._rerank_vectors = _Parts()
+        self._model = model
+        self._collection: Collection = MemoryCollection(model)
+        self._sorter = None if reranker is None else ShortListSorter(reranker, model)
+
+    @classmethod
+    def open(
+        cls,
+        location: str | Path,
+        model: VectorModel | str | Path | None = None,
+        reranker: Reranker | None = None,
+        *,
+        precision: StoredPrecision = "float32",
+    ) -> Searcher:
+        """Open a store, or create one.
+
+        Args:
+            location: An SQLite file such as ``faq.db``.
+            model: A model or its name. Defaults to the one that the store was created with, or to the embedded model.
+                A model whose vectors differ from those in the store is refused.
+            reranker: Sorts the short list; a cross-encoder or a poly-encoder.
+            precision: The precision in which a new store keeps vectors.
+        """
+        from sbert.search.opening import open_store
+
+        store, retriever = open_store(location, model, precision)
+        searcher = cls(retriever, reranker)
+        searcher._collection = StoredCollection(store, retriever)
+        return searcher
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return len(self._collection)
+
+    @property
+    def ids(self) -> list[int | str]:
+        """The ids of all texts, in the order in which they were added."""
+        return self._collection.ids
 
     def add(
-        self, texts: Iterable[str], ids: Iterable[int | str] | None = None, vectors: FloatArray | None = None
-    ) -> None:
-        """Add texts. If one of them is refused, none is added.
+        self,
+        texts: Iterable[str],
+        ids: Iterable[int | str] | None = None,
+        vectors: FloatArray | None = None,
+        metadata: Iterable[Mapping[str, Any]] | None = None,
+        *,
+        show_progress_bar: bool = False,
+    ) -> Added:
+        """Add texts.
+
+        In memory all of them are added or, if one is wrong, none. A store takes any number of texts, 1,024 at a time,
+        embeds only those that it does not hold yet under any id, and replaces the text and the metadata of known ids.
 
         Args:
             texts: Texts that can be found.
-            ids: A unique id for each text. Defaults to the next free numbers.
-            vectors: The vectors (N, D) that ``encode_document`` of the model returns for the texts, if they have been
-                computed already.
+            ids: An id for each text. Defaults to the next free numbers, and in a store to hashes of the texts.
+            vectors: What the model's ``encode_document`` gives for the texts, if it is known already: (N, D).
+            metadata: For each text, the values that filters select by and that hits carry.
+            show_progress_bar: Whether to show a progress bar.
         """
-        new = [texts] if isinstance(texts, str) else list(texts)
-        named = None if ids is None else [_plain(row, name) for row, name in enumerate(ids)]
-        if named is not None:
-            self._check_ids(named, len(new))
-        if not new:
-            return
-        if vectors is None:
-            vectors = self._model.encode_document(new)
-        elif len(vectors) != len(new):
-            raise BadInput(f"got {len(vectors)} vectors for {len(new)} texts, but each text needs one")
-        read = self._vectors_for_reranking(new, vectors)
-        with self._lock:
-            if named is None:
-                free = (place for place in count(len(self.texts)) if place not in self._known)
-                named = [*islice(free, len(new))]
-            else:
-                self._check_ids(named, len(new))  # another thread may have added one of them meanwhile
-            self._vectors.append(vectors)
-            if read is not None:
-                self._rerank_vectors.append(read)
-            self.ids += named
-            self.texts += new
-            self._known.update(named)
+        names = None if ids is None else (_plain(row, name) for row, name in enumerate(ids))
+        rows = [texts] if isinstance(texts, str) else texts
+        return self._collection.add(rows, names, vectors, metadata, show_progress_bar)
 
-    def search(self, query: str, k: int = 10, candidates: int = CANDIDATES) -> Found:
-        """Find the ``k`` best texts for a query.
+    def remove(self, ids: Iterable[int | str]) -> int:
+        """Remove the texts with these ids, and return how many there were."""
+        return self._collection.remove([_plain(row, name) for row, name in enumerate(ids)])
+
+    @overload
+    def search(
+        self, query: str, k: int = 10, candidates: int = CANDIDATES, *, filter: Filter | None = None, mode: Mode = ...
+    ) -> Found: ...
+    @overload
+    def search(
+        self,
+        query: list[str],
+        k: int = 10,
+        candidates: int = CANDIDATES,
+        *,
+        filter: Filter | None = None,
+        mode: Mode = ...,
+    ) -> list[Found]: ...
+    def search(
+        self,
+        query: str | list[str],
+        k: int = 10,
+        candidates: int = CANDIDATES,
+        *,
+        filter: Filter | None = None,
+        mode: Mode = "vector",
+    ) -> Found | list[Found]:
+        """Find the ``k`` best texts for a query, or for each of several queries.
 
         Args:
-            query: Text to look for.
+            query: Text to look for, or a list of texts.
             k: Number of hits; fewer if there are fewer texts.
             candidates: Length of the short list that the re-ranker reads, at least ``k``.
+            filter: Condition on the metadata, such as ``lang = "ko" and year >= 2020``; see
+                :func:`~sbert.search.filters.read_filter`.
+            mode: Whether the short list is found by vectors, by words ("lexical"), or by the ranks in both ("hybrid").
         """
         check_count("k", k)
         check_count("candidates", candidates)
-        if not isinstance(query, str):
-            raise BadInput(f"the query is a {type(query).__name__}, but must be one text; search for one at a time")
+        check_option("mode", mode, get_args(Mode))
+        condition = None if filter is None else read_filter(filter)
+        if isinstance(query, str):
+            return self._search(query, k, candidates, condition, mode)
+        if not isinstance(query, list) or not all(isinstance(text, str) for text in query):
+            raise BadInput(f"the query is {shown(query)}, but must be a text or a list of texts")
+        return [self._search(text, k, candidates, condition, mode) for text in query]
+
+    def similar(self, id: int | str, k: int = 10, *, filter: Filter | None = None) -> Found:
+        """Find the ``k`` texts that are most similar to one that was added, without that text itself."""
+        check_count("k", k)
+        document = self._collection.get(_plain(0, id))
+        if document is None or document.vector is None:
+            raise BadInput(f"there is no text with the id {shown(id)}; add it first")
         began = time.perf_counter()
-        vector = self._model.encode_query(query)
+        near = self._collection.nearest(document.vector[None], k + 1, None if filter is None else read_filter(filter))
+        short, documents = _short_list(near, [], k + 1, "vector"), self._collection.read(near.keys[0])
+        hits = [_hit(documents[key], place.score, place) for key, place in short.items() if key in documents]
+        others = [hit for hit in hits if hit.id != document.id][:k]
+        return Found(others, 0, Seconds(0.0, time.perf_counter() - began, 0.0), near.exact, near.compared)
+
+    def _search(self, query: str, k: int, candidates: int, condition: Condition | None, mode: Mode) -> Found:
+        count = k if self._sorter is None else max(k, candidates)
+        began = time.perf_counter()
+        vectors = None if mode == "lexical" else self._model.encode_query(query)[None]
         encoded = time.perf_counter()
-        with self._lock:
-            vectors, read = self._vectors.joined(), self._rerank_vectors.joined()
-        short = self._retrieve(vector, vectors, k if self._reranker is None else max(k, candidates))
+        near = NOTHING if vectors is None else self._collection.nearest(vectors, count, condition)
+        matches = [] if mode == "vector" else self._collection.matching(query, count, condition)
+        short = _short_list(near, matches, count, mode)
+        with_vectors = self._sorter is not None and self._sorter.needs_vectors
+        documents = self._collection.read(np.array(list(short), np.int64), with_vectors)
         retrieved = time.perf_counter()
-        best, reranked = short, retrieved
-        if self._reranker is not None:
-            best = self._rerank(self._reranker, query, short, read, k)
-            reranked = time.perf_counter()
-        hits = [Hit(self.ids[row], score, self.texts[row]) for row, score in best]
-        seconds = Seconds(encoded - began, retrieved - encoded, reranked - retrieved)
-        return Found(hits, 0 if self._reranker is None else len(short), seconds)
-
-    def _retrieve(self, query: Array, vectors: FloatArray | None, k: int) -> list[tuple[int, float]]:
-        """Return the rows and scores of the ``k`` nearest vectors, best first."""
-        if vectors is None:
-            return []
-        return [
-            (int(hit.id), hit.score) for hit in semantic_search(query, vectors, k, self._model.similarity_fn_name)[0]
-        ]
-
-    def _rerank(
-        self, reranker: Reranker, query: str, short: list[tuple[int, float]], vectors: FloatArray | None, k: int
-    ) -> list[tuple[int, float]]:
-        """Return the rows and scores of the ``k`` best of the short list, best first."""
-        rows = [row for row, _ in short]
-        if not rows:
-            return []
-        if not isinstance(reranker, ByVectors) or vectors is None:
-            return [
-                (rows[int(hit.id)], hit.score) for hit in reranker.rank(query, [self.texts[row] for row in rows], k)
-            ]
-        scores = reranker.score(reranker.encode_query(query), vectors[rows])
-        return [(rows[best], float(scores[best])) for best in np.argsort(-scores, kind="stable")[:k]]
-
-    def _vectors_for_reranking(self, texts: list[str], vectors: FloatArray) -> FloatArray | None:
-        if not isinstance(self._reranker, ByVectors):
-            return None
-        same = getattr(self._reranker, "documents", None) is self._model
-        return vectors if same else self._reranker.encode_document(texts)
-
-    def _check_ids(self, ids: list[int | str], texts: int) -> None:
-        if len(ids) != texts:
-            raise BadInput(f"got {len(ids)} ids for {texts} texts, but each text needs one")
-        twice = next((name for name, count in Counter(ids).items() if count > 1 or name in self._known), None)
-        if twice is not None:
-            raise BadInput(f"the id {shown(twice)} stands for two texts, but each needs its own")
+        scored = [(key, short[key].score) for key in short if key in documents][:k]
+        if self._sorter is not None:
+            scored = self._sorter.best(query, {key: documents[key] for key in short if key in documents}, k)
+        reranked = time.perf_counter()
+        hits = [_hit(documents[key], score, short[key]) for key, score in scored]
+        seconds = Seconds(encoded - began, retrieved - encoded, reranked - retrieved if self._sorter else 0.0)
+        return Found(hits, len(documents) if self._sorter else 0, seconds, near.exact, near.compared)
 
 
-class _Parts:
-    """Vectors that are appended part by part and joined into one array when they are read."""
+class _Place(NamedTuple):
+    """The place of a document in the lists by vectors and by words, and its score in the short list."""
 
-    __slots__ = ("parts",)
+    score: float
+    vector_rank: int | None
+    lexical_rank: int | None
 
-    def __init__(self) -> None:
-        self.parts: list[FloatArray] = []
 
-    def append(self, vectors: FloatArray) -> None:
-        if self.parts and self.parts[0].shape[1:] != vectors.shape[1:]:
-            ours, theirs = self.parts[0].shape[1:], vectors.shape[1:]
-            raise BadInput(
-                f"the vectors have shape {theirs} each, but those before have {ours}; use one model for all"
-            )
-        self.parts.append(vectors)
+def _short_list(near: Neighbours, matches: list[Match], count: int, mode: Mode) -> dict[int, _Place]:
+    """Return the places of the best documents by their keys, best first."""
+    by_vector = {key: rank for rank, key in enumerate(near.keys[0].tolist(), 1)}
+    by_words = {match.key: rank for rank, match in enumerate(matches, 1)}
+    if mode == "vector":
+        return {key: _Place(near.scores[0][rank - 1].item(), rank, None) for key, rank in by_vector.items()}
+    if mode == "lexical":
+        return {match.key: _Place(match.score, None, by_words[match.key]) for match in matches}
+    places = {
+        key: _Place(_fused(by_vector.get(key), by_words.get(key)), by_vector.get(key), by_words.get(key))
+        for key in dict.fromkeys([*by_vector, *by_words])
+    }
+    return dict(sorted(places.items(), key=lambda place: -place[1].score)[:count])
 
-    def joined(self) -> FloatArray | None:
-        """Return all vectors (N, D), or None if there are none."""
-        if len(self.parts) > 1:
-            self.parts = [np.concatenate(self.parts)]
-        return self.parts[0] if self.parts else None
+
+def _fused(*ranks: int | None) -> float:
+    """Return the score of reciprocal rank fusion."""
+    return sum(1 / (_FUSION + rank) for rank in ranks if rank is not None)
+
+
+def _hit(document: Document, score: float, place: _Place) -> SearchHit:
+    return SearchHit(document.id, score, document.text, document.metadata, place.vector_rank, place.lexical_rank)
 
 
 def _plain(row: int, name: object) -> int | str:

@@ -1,39 +1,64 @@
-"""``sbert search``: finds the texts of a file that are nearest to a query."""
+"""``sbert search``: finds the texts of a store or of a file that are nearest to a query."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, cast, get_args
 
 import numpy as np
+import typer
 
 from sbert.cli import show
-from sbert.cli.options import Column, Device, Format, Json, ModelName, Query, TextFile, TopK
+from sbert.cli.options import Column, Device, Format, Json, ModelName, TopK
+from sbert.cli.stores import StoreSearch, is_store
 from sbert.data.rows import Row, read_texts
-from sbert.errors import BadInput, counted
+from sbert.errors import BadInput, WrongUsage, check_value, counted
 from sbert.models.bi import BiEncoder
+from sbert.models.load import load
 from sbert.models.vectors import VectorModel
-from sbert.search.searcher import Searcher
+from sbert.search.found import Reranker
+from sbert.search.searcher import Mode, Searcher
 from sbert.types import FloatArray, Hit
 
 _EMBEDDING = "embedding"  # the field that sbert encode writes
 
 
 def search(
-    source: TextFile,
-    query: Query,
+    source: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Store that sbert index wrote, or a file of texts; - is standard input."),
+    ],
+    query: Annotated[
+        str | None, typer.Argument(metavar="QUERY", help="Text to look for. A store asks for queries without one.")
+    ] = None,
     k: TopK = 10,
+    filter: Annotated[
+        str | None, typer.Option(metavar="CONDITION", help="Store: 'lang = \"ko\" and year >= 2020'.")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="Store: vector, lexical (words) or hybrid (both).")] = "vector",
+    rerank: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Store: cross- or poly-encoder that sorts the best hits.")
+    ] = None,
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
     device: Device = None,
     json: Json = False,
 ) -> None:
-    """Find the texts of a file that are nearest in meaning to a query.
+    """Find the texts of a store or of a file that are nearest in meaning to a query.
 
-    The embeddings of a file that sbert encode wrote are used instead of computed again.
+    A store answers at once. The texts of a file are embedded first, unless sbert encode wrote it with embeddings.
 
-    Example: sbert search faq.txt "how do I get my money back" -k 5
+    Example: sbert search faq.db "how do I get my money back" -k 5 --filter 'lang = "en"'
     """
+    if is_store(source):
+        check_value("--mode", mode, get_args(Mode))
+        reranker = None if rerank is None else load(rerank, device=device)
+        searcher = Searcher.open(source, model, cast(Reranker | None, reranker))
+        asked = StoreSearch(searcher, k, filter, cast(Mode, mode), json)
+        return asked.prompt() if query is None else asked.show(query)
+    if query is None or filter or rerank or mode != "vector":
+        missing = "the query is missing" if query is None else "--filter, --mode and --rerank need a store"
+        raise WrongUsage(f"{source} is a file of texts: {missing}; make a store with sbert index, or search a file")
     rows = read_texts(source, column, kind)
     hits = nearest(BiEncoder.from_pretrained(model, device=device), rows, query, k)
     show.hits(hits, other_fields(rows, hits), json)
@@ -49,7 +74,7 @@ def nearest(model: VectorModel, rows: list[Row], query: str, k: int) -> list[Hit
     else:
         vectors = model.encode_document(texts, show_progress_bar=True)
     searcher.add(texts, vectors=vectors)
-    return searcher.search(query, k).hits
+    return [Hit(hit.id, hit.score, hit.text) for hit in searcher.search(query, k).hits]
 
 
 def other_fields(rows: list[Row], hits: list[Hit]) -> list[dict[str, Any]]:

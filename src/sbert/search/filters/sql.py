@@ -1,0 +1,125 @@
+"""Compiles conditions to SQL with parameters, for SQLite and for PostgreSQL. Executes nothing.
+
+Both dialects select exactly the rows that :meth:`Comparison.matches` selects: every test is true or false, never NULL,
+and values of different types are never compared. SQLite compares names as they stand in the JSON text, which must hold
+letters such as "가" themselves, not their escapes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sbert.search.filters.condition import And, Comparison, Condition, Not, Value, kind_of
+
+Parameter = str | int | float | list[str] | None
+
+
+class Sql(NamedTuple):
+    """A condition for WHERE, and its parameters in order."""
+
+    text: str
+    parameters: tuple[Parameter, ...] = ()
+
+
+class Dialect(NamedTuple):
+    """How a database tests a column ``metadata`` of JSON objects."""
+
+    test: Callable[[Comparison], Sql]
+    true: str
+    false: str
+
+
+def to_sql(condition: Condition, dialect: Dialect) -> Sql:
+    """Return the SQL of a condition.
+
+    >>> from sbert.search.filters.read import read_filter
+    >>> to_sql(read_filter("not year >= 2020"), POSTGRES).parameters
+    (['year'], ['year'], 2020)
+    """
+    if isinstance(condition, Comparison):
+        return dialect.test(condition)
+    if isinstance(condition, Not):
+        inner = to_sql(condition.condition, dialect)
+        return Sql(f"NOT {inner.text}", inner.parameters)
+    parts = [to_sql(part, dialect) for part in condition.conditions]
+    return _joined("AND", parts, dialect.true) if isinstance(condition, And) else _joined("OR", parts, dialect.false)
+
+
+def _joined(word: str, parts: list[Sql], otherwise: str) -> Sql:
+    if not parts:
+        return Sql(otherwise)
+    text = f" {word} ".join(part.text for part in parts)
+    return Sql(f"({text})", tuple(parameter for part in parts for parameter in part.parameters))
+
+
+def _sqlite_test(test: Comparison) -> Sql:
+    path = "$" + "".join(f'."{name}"' for name in test.field)
+    if test.operator == "exists":
+        return Sql("(json_type(metadata, ?) IS NOT NULL)", (path,))
+    if test.operator == "contains":
+        (value,) = test.values
+        types, comparison, operands = _sqlite_value("value", "=", value)
+        tests = [
+            Sql(
+                "(json_type(metadata, ?) IS 'array' AND EXISTS "
+                f"(SELECT 1 FROM json_each(metadata, ?) WHERE type IN ({types}){comparison}))",
+                (path, path, *operands),
+            )
+        ]
+        if isinstance(value, str):
+            part = "(json_type(metadata, ?) IS 'text' AND instr(json_extract(metadata, ?), ?) > 0)"
+            tests.append(Sql(part, (path, path, value)))
+        return _joined("OR", tests, "0")
+    sign = "=" if test.operator == "in" else test.operator
+    return _joined("OR", [_sqlite_compare(path, sign, value) for value in test.values], "0")
+
+
+def _sqlite_compare(path: str, sign: str, value: Value) -> Sql:
+    types, comparison, operands = _sqlite_value("json_extract(metadata, ?)", sign, value)
+    paths = (path, path) if comparison else (path,)
+    return Sql(f"(ifnull(json_type(metadata, ?), '') IN ({types}){comparison})", (*paths, *operands))
+
+
+def _sqlite_value(place: str, sign: str, value: Value) -> tuple[str, str, tuple[Parameter, ...]]:
+    """Return the JSON types that can pass a comparison, and the rest of the comparison with its parameters."""
+    kind = kind_of(value)
+    if kind in ("null", "boolean"):
+        return f"'{json.dumps(value)}'", "", ()
+    types = "'integer', 'real'" if kind == "number" else "'text'"
+    return types, f" AND {place} {sign} ?", (value,)
+
+
+def _postgres_test(test: Comparison) -> Sql:
+    path = list(test.field)
+    if test.operator == "exists":
+        return Sql("(metadata #> %s IS NOT NULL)", (path,))
+    if test.operator == "in":
+        equal = "coalesce(metadata #> %s = %s::jsonb, false)"
+        return _joined("OR", [Sql(equal, (path, json.dumps(value))) for value in test.values], "false")
+    (value,) = test.values
+    if test.operator == "contains":
+        element = (
+            "EXISTS (SELECT 1 FROM jsonb_array_elements(metadata #> %s) AS element WHERE element = %s::jsonb)",
+            (path, json.dumps(value)),
+        )
+        tests = [_postgres_case("array", path, *element)]
+        if isinstance(value, str):
+            tests.append(_postgres_case("string", path, "position(%s in metadata #>> %s) > 0", (value, path)))
+        return _joined("OR", tests, "false")
+    kind, place, operand = (
+        ("string", '(metadata #>> %s) COLLATE "C"', "%s")
+        if isinstance(value, str)
+        else ("number", "(metadata #>> %s)::numeric", "%s::numeric")
+    )
+    return _postgres_case(kind, path, f"{place} {test.operator} {operand}", (path, value))
+
+
+def _postgres_case(kind: str, path: list[str], test: str, parameters: tuple[Parameter, ...]) -> Sql:
+    """Return a test of fields of one JSON type, which is not evaluated for others: a cast would fail."""
+    return Sql(f"(CASE WHEN jsonb_typeof(metadata #> %s) = '{kind}' THEN {test} ELSE false END)", (path, *parameters))
+
+
+SQLITE = Dialect(_sqlite_test, "1", "0")
+POSTGRES = Dialect(_postgres_test, "true", "false")

@@ -1,0 +1,8 @@
+"""Indexes that find the nearest vectors, exactly or approximately. They know vectors and integer keys only."""
+
+from sbert.search.index.exact import ExactIndex
+from sbert.search.index.faiss import FaissIndex
+from sbert.search.index.folder import IndexFacts, Kind
+from sbert.search.index.index import Index, Neighbours, merged
+
+__all__ = ["ExactIndex", "FaissIndex", "Index", "IndexFacts", "Kind", "Neighbours", "merged"]

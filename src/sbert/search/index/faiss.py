@@ -1,0 +1,273 @@
+"""An index of millions of vectors: FAISS proposes candidates, and the stored vectors decide. Knows arrays only.
+
+The vectors lie in a file that is mapped into memory. FAISS keeps a compressed copy of each in one of many cells and
+looks only into the cells nearest to a query. Its candidates are scored again, with the mapped vectors and the code of
+the exact search, so that a vector has the same score in every kind of index. Vectors that are added later are searched
+exactly until the index is saved, and vectors that are removed stay in the files but are never found.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from sbert.disk.files import whole_folder
+from sbert.errors import BadModel, check_option, shown
+from sbert.nn.threads import release_before_fork
+from sbert.search.index.exact import ExactIndex, check_keys, search_rows
+from sbert.search.index.folder import (
+    INDEX,
+    VECTORS,
+    IndexFacts,
+    Kind,
+    append_rows,
+    read_facts,
+    vectors_are_intact,
+    write_facts,
+)
+from sbert.search.index.index import Neighbours, merged
+from sbert.search.packing import Packed, Packing
+from sbert.types import FloatArray, IntArray, Similarity
+
+BoolArray = npt.NDArray[np.bool_]
+RABITQ_ROWS = 2_000_000
+"""Number of vectors from which they are compressed to half a byte per dimension by default."""
+EXACT_ROWS = 20_000
+"""Number of allowed vectors up to which all of them are compared."""
+RECALL = 0.97
+"""Share of the ten nearest vectors that the number of probed cells is chosen for."""
+_SAMPLE, _NEIGHBOURS = 256, 10
+_TRAINING_ROWS_PER_CELL = 64
+_BLOCK = 65_536
+
+
+class FaissIndex:
+    """An approximate index in a folder. :meth:`build` creates one, and :meth:`open` reads one."""
+
+    def __init__(self, folder: Path, facts: IndexFacts, keys: IntArray, index: Any) -> None:
+        self.facts = facts
+        self.packing = Packing(facts.dimension, facts.precision)
+        self._folder, self._keys, self._index = folder, keys, index
+        self._rows: Packed = np.memmap(folder / VECTORS, np.uint8, "r").reshape(-1, self.packing.row_bytes)
+        self._alive = np.ones(len(keys), np.bool_)
+        self._tail = ExactIndex(facts.dimension, facts.similarity)
+        self._truth: Neighbours | None = None
+
+    def __len__(self) -> int:
+        return int(self._alive.sum()) + len(self._tail)
+
+    @property
+    def last_key(self) -> int:
+        """The largest key of the vectors on the disk."""
+        return int(self._keys[-1])
+
+    @property
+    def unsaved(self) -> int:
+        """Number of vectors that were added since the index was built, opened or saved."""
+        return len(self._tail)
+
+    @classmethod
+    def build(
+        cls,
+        folder: Path,
+        packing: Packing,
+        blocks: Iterable[tuple[IntArray, Packed]],
+        similarity: Similarity = "cosine",
+        kind: Kind | None = None,
+        generation: int = 0,
+    ) -> FaissIndex:
+        """Build an index in a folder, which takes the place of one that is there.
+
+        Args:
+            folder: Where to put it; it appears completely or not at all.
+            packing: The packing of the vectors.
+            blocks: Keys and packed vectors, in ascending order of the keys, at least one.
+            similarity: "cosine", "dot" or "euclidean".
+            kind: The compression. Defaults to a choice by the number of vectors.
+            generation: A number to keep with the index.
+        """
+        check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
+        with whole_folder(folder) as new:
+            keys = append_rows(new, np.empty(0, np.int64), blocks)
+            kind = kind or ("ivf-sq8" if len(keys) < RABITQ_ROWS else "ivf-rabitq")
+            check_option("kind", kind, get_args(Kind))
+            facts = IndexFacts(kind, similarity, packing.dimension, packing.precision, len(keys), _cells(len(keys)))
+            facts = replace(facts, generation=generation)
+            index = cls(new, facts, keys, None)
+            index._train()
+            index._insert(0)
+            index._measure()
+            index._write(new)
+        return cls.open(folder)
+
+    @classmethod
+    def open(cls, folder: Path) -> FaissIndex:
+        """Read an index. Raises BadModel if it is incomplete or damaged."""
+        faiss = _faiss()
+        try:
+            facts, keys = read_facts(folder)
+            index = cls(folder, facts, keys, faiss.read_index(str(folder / INDEX)))
+        except (OSError, EOFError, KeyError, ValueError, TypeError, RuntimeError) as error:
+            raise BadModel(f"the index in {folder} cannot be read ({shown(str(error))}); build it again") from None
+        if not 0 < len(keys) == len(index._rows) == facts.rows:
+            raise BadModel(f"the index in {folder} is damaged; build it again")
+        return index
+
+    def is_intact(self) -> bool:
+        """Return whether the file of vectors, which opening does not read, is the one that was written."""
+        return vectors_are_intact(self._folder)
+
+    def add(self, keys: IntArray, vectors: FloatArray) -> None:
+        """Add vectors with larger keys than all before."""
+        check_keys(self._keys, keys)
+        self._tail.add(keys, self.packing.unpack(self.packing.pack(vectors)))
+
+    def remove(self, keys: IntArray) -> None:
+        """Hide the vectors with these keys. They leave the disk when the index is built again."""
+        self._alive[np.isin(self._keys, keys)] = False
+        self._tail.remove(keys)
+
+    def save(self, folder: Path, generation: int = 0) -> None:
+        """Write the index with all vectors that were added since; removed ones must be removed again after opening."""
+        faiss = _faiss()
+        with whole_folder(folder) as new:
+            shutil.copyfile(self._folder / VECTORS, new / VECTORS)
+            keys, vectors = self._tail.rows()
+            keys = append_rows(new, self._keys, [(keys, self.packing.pack(vectors))])
+            copy = faiss.clone_index(self._index)  # searches go on meanwhile
+            index = FaissIndex(new, replace(self.facts, rows=len(keys), generation=generation), keys, copy)
+            index._insert(self.facts.rows)
+            index._measure()
+            index._write(new)
+
+    def search(self, vectors: FloatArray, k: int, allowed: IntArray | None = None) -> Neighbours:
+        """Find the ``k`` nearest vectors of each query; see :class:`~sbert.search.index.Index`."""
+        mask = self._alive if allowed is None else self._alive & np.isin(self._keys, allowed, assume_unique=True)
+        count = int(mask.sum())
+        if count <= max(EXACT_ROWS, 2 * k):
+            found = self._compare_all(vectors, np.flatnonzero(mask), k)
+        else:
+            found = self._probe(vectors, k, mask, count)
+        return merged([found, self._tail.search(vectors, k, allowed)], k) if len(self._tail) else found
+
+    def _compare_all(self, queries: FloatArray, rows: IntArray, k: int) -> Neighbours:
+        parts = [
+            search_rows(queries, self._keys[some], self._vectors(some), k, self.facts.similarity)
+            for some in np.split(rows, range(_BLOCK, len(rows), _BLOCK))
+        ]
+        return merged(parts, k)
+
+    def _probe(self, queries: FloatArray, k: int, mask: BoolArray, count: int) -> Neighbours:
+        """Look into more and more cells until ``k`` of the allowed vectors are found for each query."""
+        cells, share = self.facts.cells, count / self.facts.rows
+        probes = min(cells, math.ceil(self.facts.probes / math.sqrt(share)))
+        while True:
+            found = self._candidates(queries, 4 * k + 16, probes, None if share == 1 else mask)
+            if probes == cells or (np.count_nonzero(found >= 0, axis=1) >= k).all():
+                break
+            probes = min(cells, 4 * probes)
+        keys, scores = [], []
+        for query, candidates in zip(queries, found, strict=True):
+            rows = np.sort(candidates[candidates >= 0])
+            best = search_rows(query[None], self._keys[rows], self._vectors(rows), k, self.facts.similarity)
+            keys += best.keys
+            scores += best.scores
+        return Neighbours(keys, scores, exact=False, compared=math.ceil(count * probes / cells))
+
+    def _candidates(self, queries: FloatArray, depth: int, probes: int, mask: BoolArray | None) -> IntArray:
+        """Return the rows that FAISS proposes, -1 where it finds fewer: (Q, D) -> (Q, depth)."""
+        faiss = _faiss()
+        selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
+        parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
+        if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
+            parameters = faiss.SearchParametersPreTransform(index_params=parameters)
+        rows: IntArray = self._index.search(self._ready(queries), depth, params=parameters)[1]
+        return rows
+
+    def _ready(self, vectors: FloatArray) -> FloatArray:
+        """Return vectors as FAISS compares them: of length one for "cosine"."""
+        if self.facts.similarity == "cosine":
+            norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+            vectors = vectors / np.where(norms > 0, norms, 1)
+        return np.ascontiguousarray(vectors, np.float32)
+
+    def _vectors(self, rows: IntArray) -> FloatArray:
+        return self.packing.unpack(self._rows[rows])
+
+    def _train(self) -> None:
+        faiss = _faiss()
+        size, cells, rows = self.facts.dimension, self.facts.cells, self.facts.rows
+        spec = f"IVF{cells},SQ8" if self.facts.kind == "ivf-sq8" else f"RR{size},IVF{cells},RaBitQfs4"
+        metric = faiss.METRIC_L2 if self.facts.similarity == "euclidean" else faiss.METRIC_INNER_PRODUCT
+        self._index = faiss.index_factory(size, spec, metric)
+        faiss.extract_index_ivf(self._index).cp.min_points_per_centroid = 1  # prints no warning for small indexes
+        wanted = min(rows, _TRAINING_ROWS_PER_CELL * cells)
+        sample = np.random.default_rng(0).choice(rows, wanted, replace=False)
+        self._index.train(self._ready(self._vectors(np.sort(sample))))
+
+    def _insert(self, start: int) -> None:
+        """Give FAISS the rows from ``start`` on."""
+        for begin in range(start, self.facts.rows, _BLOCK):
+            self._index.add(self._ready(self._vectors(np.arange(begin, min(self.facts.rows, begin + _BLOCK)))))
+
+    def _measure(self) -> None:
+        """Choose the number of cells to probe by the recall on a sample of the vectors."""
+        probes = 1
+        while True:
+            self.facts = replace(self.facts, probes=probes)
+            self.facts = replace(self.facts, recall=self.measured_recall())
+            if self.facts.recall >= RECALL or probes == self.facts.cells:
+                return
+            probes = min(2 * probes, self.facts.cells)
+
+    def measured_recall(self) -> float:
+        """Return the share of the nearest neighbours of a sample of the vectors that a search finds."""
+        count = self.facts.rows
+        sample = np.sort(np.random.default_rng(1).choice(count, min(_SAMPLE, count), replace=False))
+        queries = self._vectors(sample)
+        if self._truth is None:
+            self._truth = self._compare_all(queries, np.arange(count), _NEIGHBOURS + 1)
+        found = self._probe(queries, _NEIGHBOURS + 1, np.ones(count, np.bool_), count)
+        return _recall(found, self._truth, self._keys[sample])
+
+    def _write(self, folder: Path) -> None:
+        faiss = _faiss()
+        faiss.write_index(self._index, str(folder / INDEX))
+        write_facts(folder, self.facts)
+
+
+@cache
+def _faiss() -> Any:
+    """Import FAISS when it is needed, and make its threads safe for a fork. Its stubs do not know its parameters."""
+    import faiss
+
+    for library in Path(faiss.__file__).parents[1].glob("faiss_cpu.libs/libgomp*"):
+        release_before_fork(library)
+    return faiss
+
+
+def _cells(rows: int) -> int:
+    """Return the number of cells: the power of two nearest to four times the square root of the number of rows.
+
+    >>> _cells(1_000_000), _cells(50_000), _cells(1)
+    (4096, 1024, 1)
+    """
+    return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
+
+
+def _recall(found: Neighbours, truth: Neighbours, own: IntArray) -> float:
+    """Return the share of the nearest vectors that were found; a sampled vector itself does not count."""
+    shares = [
+        np.isin(expected[expected != key], got).mean()
+        for key, got, expected in zip(own, found.keys, truth.keys, strict=True)
+        if (expected != key).any()
+    ]
+    return round(float(np.mean(shares)), 4) if shares else 1.0

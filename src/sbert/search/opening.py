@@ -1,0 +1,66 @@
+"""Opens a store together with the model that its vectors come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sbert.errors import BadInput
+from sbert.models.fingerprint import fingerprint
+from sbert.models.load import load
+from sbert.models.vectors import VectorModel
+from sbert.search.packing import StoredPrecision
+from sbert.search.store import SqliteStore, Store, StoreFacts
+from sbert.text.terms import has_morphemes
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+
+def open_store(
+    location: str | Path,
+    model: VectorModel | str | Path | None = None,
+    precision: StoredPrecision = "float32",
+    device: str | None = None,
+) -> tuple[Store, VectorModel]:
+    """Open a store or create one, and load its model.
+
+    Args:
+        location: An SQLite file.
+        model: A model or its name. Defaults to the model that the store was created with, or to the default model.
+        precision: The precision of the vectors in a new store.
+        device: Where to run a model that is loaded.
+    """
+    store = SqliteStore(location) if Path(location).exists() else None
+    name = _name(model) if model is not None or store is None else store.facts.model
+    loaded = model if isinstance(model, VectorModel) else load(name or None, device=device)
+    if not isinstance(loaded, VectorModel):
+        raise BadInput(f"{name} is a {type(loaded).__name__}, but a store keeps the vectors of a bi-encoder; name one")
+    found = fingerprint(loaded)
+    if store is None:
+        facts = StoreFacts(
+            name, found, _dimension(loaded), loaded.similarity_fn_name, precision, morphemes=has_morphemes()
+        )
+        store = SqliteStore(location, facts)
+    if store.facts.fingerprint != found:
+        raise BadInput(
+            f"the vectors in {str(location)!r} come from {store.facts.model or 'a model'} with the fingerprint "
+            f"{store.facts.fingerprint}, but the model given has {found}; name that model, or a new store"
+        )
+    return store, loaded
+
+
+def existing_store(location: str | Path) -> Store:
+    """Open a store that exists, without its model."""
+    return SqliteStore(location)
+
+
+def _name(model: VectorModel | str | Path | None) -> str:
+    """Return the name under which a model can be loaded again; empty for a model that was passed itself."""
+    if model is None:
+        return DEFAULT_MODEL
+    if isinstance(model, VectorModel):
+        return ""
+    return str(Path(model).resolve()) if Path(model).exists() else str(model)
+
+
+def _dimension(model: VectorModel) -> int:
+    return int(model.encode(["."]).shape[1])

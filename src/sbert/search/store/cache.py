@@ -1,0 +1,154 @@
+"""Keeps an index in step with the rows of a store. The rows are the truth; the index can always be built again."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from sbert.errors import BadModel, counted
+from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
+from sbert.search.packing import Packed, Packing
+from sbert.types import FloatArray, IntArray, Similarity
+
+logger = logging.getLogger(__name__)
+
+EXACT_ROWS = 50_000
+"""Number of vectors up to which all of them are compared."""
+_TOLERATED_LOSS = 0.05
+_UNSAVED_SHARE = 0.1  # of the rows of an index on the disk, from which the index is saved with the new ones
+
+
+class Changes(NamedTuple):
+    """The rows that were added and deleted after a certain state of the store."""
+
+    generation: int
+    """Number of the present state."""
+    complete: bool
+    """Whether the store still remembers all rows that were deleted since."""
+    total: int
+    """Number of all rows."""
+    last_key: int
+    """The largest key that was ever used."""
+    deleted: IntArray
+    added: Iterator[tuple[IntArray, Packed]]
+    """Keys and packed vectors, in ascending order of the keys."""
+
+
+class Source(Protocol):
+    """The rows that an index is built from."""
+
+    def changes(self, last_key: int, generation: int) -> Changes:
+        """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
+        ...
+
+
+class CachedIndex:
+    """An index in memory, of which a part may lie in a folder. Threads may use it at the same time.
+
+    Args:
+        source: The rows.
+        packing: The packing of the vectors.
+        similarity: How vectors are compared.
+        folder: Where an index for many vectors is kept.
+    """
+
+    def __init__(self, source: Source, packing: Packing, similarity: Similarity, folder: Path) -> None:
+        self.source, self.packing, self.similarity, self.folder = source, packing, similarity, folder
+        self._lock = threading.Lock()
+        self._index: ExactIndex | FaissIndex | None = None
+        self._last_key = self._generation = 0
+
+    def search(self, vectors: FloatArray, k: int, allowed: IntArray | None) -> Neighbours:
+        """Find the nearest rows in the present state of the store."""
+        return self.current().search(vectors, k, allowed)
+
+    def current(self) -> ExactIndex | FaissIndex:
+        """Return the index of the present state of the store."""
+        with self._lock:
+            if self._index is None:
+                self._load()
+            changes = self.source.changes(self._last_key, self._generation)
+            if not changes.complete:
+                self._clear()
+                changes = self.source.changes(0, changes.generation)
+            if not self._last_key and changes.total > EXACT_ROWS:
+                logger.warning("the index of %s is built again in %s", counted(changes.total, "row"), self.folder)
+                self._build(None)
+            elif changes.generation != self._generation or not self._last_key:
+                self._apply(changes)
+            assert self._index is not None
+            return self._index
+
+    def describe(self) -> dict[str, object]:
+        """Return what is known about the index."""
+        index = self.current()
+        if isinstance(index, FaissIndex):
+            return {"index": index.facts.kind, "recall": index.facts.recall, "not_yet_indexed": index.unsaved}
+        return {"index": "exact", "recall": 1.0, "not_yet_indexed": 0}
+
+    def check(self) -> list[str]:
+        """Compare the index with an exact search on a sample, and return a sentence about everything that is wrong."""
+        index = self.current()
+        if not isinstance(index, FaissIndex):
+            return []
+        if not index.is_intact():
+            return [f"the vectors in {self.folder} are damaged; run sbert store compact"]
+        recall = index.measured_recall()
+        if recall < index.facts.recall - _TOLERATED_LOSS:
+            return [f"the recall of the index fell from {index.facts.recall} to {recall}; run sbert store compact"]
+        return []
+
+    def save(self, kind: Kind | None = None, rebuild: bool = False) -> None:
+        """Bring the index to the disk where that spares later work: many rows, many of them new.
+
+        Args:
+            kind: The compression of a new index. Defaults to a choice by the number of rows.
+            rebuild: Whether to build it again in any case.
+        """
+        index = self.current()
+        with self._lock:
+            if isinstance(index, FaissIndex) and not rebuild:
+                if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
+                    index.save(self.folder, self._generation)
+                    self._index = None
+            elif len(index) > EXACT_ROWS or (rebuild and kind is not None):
+                self._build(kind)
+
+    def _load(self) -> None:
+        """Open the index in the folder, or begin with an empty one."""
+        self._clear()
+        if not self.folder.is_dir():
+            return
+        try:
+            index = FaissIndex.open(self.folder)
+        except BadModel as error:
+            logger.warning("%s", error)
+            return
+        if (index.packing, index.facts.similarity) == (self.packing, self.similarity):
+            self._index, self._last_key, self._generation = index, index.last_key, index.facts.generation
+
+    def _clear(self) -> None:
+        self._index = ExactIndex(self.packing.dimension, self.similarity)
+        self._last_key = self._generation = 0
+
+    def _apply(self, changes: Changes) -> None:
+        assert self._index is not None
+        if len(changes.deleted):
+            self._index.remove(changes.deleted)
+        blocks = list(changes.added)
+        if blocks:
+            keys, rows = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
+            self._index.add(keys, self.packing.unpack(rows))
+        self._last_key, self._generation = changes.last_key, changes.generation
+
+    def _build(self, kind: Kind | None) -> None:
+        changes = self.source.changes(0, 0)
+        self._index = FaissIndex.build(
+            self.folder, self.packing, changes.added, self.similarity, kind, generation=changes.generation
+        )
+        self._last_key, self._generation = changes.last_key, changes.generation

@@ -1,0 +1,140 @@
+"""An SQLite file: connections for threads and forked processes, whole transactions, and errors in one sentence."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from sbert.disk.drafts import draft
+from sbert.disk.files import sync
+from sbert.errors import BadInput, BadModel, NotWritten, shown
+
+FORMAT = 1
+"""Version of the tables. A store of a later version is refused."""
+WAIT_SECONDS = 30.0
+"""Time that a writer waits for another one."""
+_APPLICATION = 0x53424552  # "SBER", in the header of the file
+
+
+class Database:
+    """A file with the tables of a store. Threads and processes may use it at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._check()
+
+    @classmethod
+    def create(cls, path: Path, schema: str, facts: Mapping[str, Any]) -> None:
+        """Create a file with tables and the rows of the table ``facts``, completely or not at all."""
+        with _explained(path), draft(path.parent) as folder:
+            new = folder / "new"
+            connection = sqlite3.connect(new, isolation_level=None)
+            try:
+                connection.executescript(
+                    f"PRAGMA journal_mode = WAL; PRAGMA application_id = {_APPLICATION}; "
+                    f"PRAGMA user_version = {FORMAT}; {schema}"
+                )
+                connection.executemany("INSERT INTO facts (name, value) VALUES (?, ?)", facts.items())
+            finally:
+                connection.close()
+            with suppress(FileExistsError):  # another process was faster
+                os.link(new, path)
+            sync(path.parent)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Read one state of the tables."""
+        with _explained(self.path):
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                connection.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Change the tables as a whole or, after an error, not at all; each change is a new generation."""
+        with _explained(self.path):
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def vacuum(self) -> None:
+        """Give back the space of deleted rows."""
+        with _explained(self.path):
+            self._connection().execute("VACUUM")
+            self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def damage(self) -> list[str]:
+        """Return what SQLite finds wrong with the file."""
+        with self.reading() as connection:
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
+        return [] if found == ["ok"] else found
+
+    def close(self) -> None:
+        """Close the connection of the calling thread."""
+        connection = self._local.__dict__.pop("connection", None)
+        if connection is not None:
+            connection.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        """Return the connection of the calling thread; a forked process gets a new one."""
+        local = self._local
+        if getattr(local, "process", None) != os.getpid() or not hasattr(local, "connection"):
+            # The connection of a parent process is left alone: closing it here would release the parent's locks.
+            local.parent = getattr(local, "connection", None)
+            local.connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+            local.process = os.getpid()
+            local.connection.execute("PRAGMA synchronous = FULL")
+        connection: sqlite3.Connection = local.connection
+        return connection
+
+    def _check(self) -> None:
+        if not self.path.is_file():
+            raise BadInput(f"there is no store {str(self.path)!r}; create one with sbert index --store {self.path}")
+        with self.reading() as connection:
+            ((application,),) = connection.execute("PRAGMA application_id")
+            ((version,),) = connection.execute("PRAGMA user_version")
+        if application != _APPLICATION:
+            raise BadInput(f"{str(self.path)!r} is an SQLite file of another program; name a store or a new file")
+        if version > FORMAT:
+            raise BadInput(
+                f"{str(self.path)!r} has format {version}, but this version of sbert reads formats up to {FORMAT}; "
+                "install a newer version"
+            )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises into one sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", "") or ""
+        if name.startswith("SQLITE_BUSY"):
+            raise NotWritten(
+                f"another process has been writing to {str(path)!r} for {WAIT_SECONDS:.0f} seconds; wait for it to end"
+            ) from None
+        if name.startswith("SQLITE_FULL"):
+            raise NotWritten(f"the disk of {str(path)!r} is full; free some: what was stored is intact") from None
+        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
+            raise NotWritten(f"{str(path)!r} cannot be opened or written ({error}); what it holds is intact") from None
+        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT")):
+            raise BadModel(
+                f"{str(path)!r} is damaged or no store ({shown(str(error))}); restore it from a backup, or index again"
+            ) from None
+        raise

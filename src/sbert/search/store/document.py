@@ -1,0 +1,83 @@
+"""Defines what a store keeps of a document, and checks what users pass. Knows plain values only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sbert.errors import BadInput, shown
+from sbert.types import FloatArray
+
+MAX_TEXT_BYTES = 50_000_000
+"""Size of the longest text that a store accepts. It may be raised."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A text with its id, its metadata, and its vector if it is known."""
+
+    id: int | str
+    text: str
+    metadata: dict[str, Any] = field(default_factory=dict)
+    vector: FloatArray | None = None
+
+
+def content_hash(text: str) -> bytes:
+    """Return 16 bytes that identify a text."""
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def id_to_json(name: object) -> str:
+    """Write an id so that numbers and texts stay apart.
+
+    >>> id_to_json(1), id_to_json("1"), id_from_json('"가"')
+    ('1', '"1"', '가')
+    """
+    if isinstance(name, bool) or not isinstance(name, int | str):
+        raise BadInput(f"the id {shown(name)} is a {type(name).__name__}, but an id is a text or a whole number")
+    if isinstance(name, str):
+        check_text("the id", name)
+    return json.dumps(name, ensure_ascii=False)
+
+
+def id_from_json(written: str) -> int | str:
+    """Read what :func:`id_to_json` wrote."""
+    name: int | str = json.loads(written)
+    return name
+
+
+def metadata_to_json(metadata: Mapping[str, Any]) -> str:
+    """Write metadata as JSON with sorted names, so that equal metadata are written alike."""
+    if not isinstance(metadata, Mapping):
+        raise BadInput(f"the metadata are {shown(metadata)}, but must be a mapping of names to values")
+    try:
+        written = json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(
+            f"the metadata {shown(metadata)} cannot be written as JSON ({shown(str(error))}); use texts, numbers, "
+            "true, false, null, lists and mappings of them"
+        ) from None
+    check_text("the metadata", written)
+    return written
+
+
+def check_text(what: str, text: str) -> None:
+    """Raise BadInput for what no database keeps: NUL, lone surrogates, and texts of an unreasonable size."""
+    if not isinstance(text, str):
+        raise BadInput(f"{what} is a {type(text).__name__}, but must be text")
+    if "\0" in text or "\\u0000" in text:
+        raise BadInput(f"{what} {shown(text)} holds a NUL character; remove it")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise BadInput(
+            f"{what} {shown(text)} holds a lone surrogate, which is no Unicode character; decode the source with "
+            "errors='replace'"
+        ) from None
+    if size > MAX_TEXT_BYTES:
+        raise BadInput(
+            f"{what} {shown(text)} has {size:,} bytes, but at most {MAX_TEXT_BYTES:,} are kept; divide it into parts"
+        )

@@ -1,0 +1,274 @@
+"""A store in one SQLite file. The index for many vectors lies in a folder beside it and can always be built again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sbert.errors import listed, shown
+from sbert.search.filters import SQLITE, Condition, Sql, to_sql
+from sbert.search.index import Kind, Neighbours
+from sbert.search.packing import Packed, Packing
+from sbert.search.store.cache import CachedIndex, Changes
+from sbert.search.store.database import Database
+from sbert.search.store.document import (
+    Document,
+    check_text,
+    content_hash,
+    id_from_json,
+    id_to_json,
+    metadata_to_json,
+)
+from sbert.search.store.store import Known, Match, StoreFacts
+from sbert.text.terms import document_terms
+from sbert.types import FloatArray, IntArray
+
+_BLOCK = 4096
+_PARAMETERS = 500
+_SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE rows (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    vector BLOB NOT NULL,
+    hash BLOB NOT NULL
+);
+CREATE INDEX rows_by_hash ON rows (hash);
+CREATE TABLE deleted (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
+CREATE VIRTUAL TABLE terms USING fts5 (words, tokenize = 'unicode61 remove_diacritics 0');
+"""
+
+
+class SqliteStore:
+    """Documents in one file: see :class:`~sbert.search.store.Store`. Threads and processes may share the file.
+
+    Args:
+        path: The file. It is created if ``facts`` are given.
+        facts: What holds for a new store. A store that exists keeps its own.
+    """
+
+    def __init__(self, path: str | Path, facts: StoreFacts | None = None) -> None:
+        self.path = Path(path)
+        if facts is not None and not self.path.exists():
+            Database.create(self.path, _SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0})
+        self._database = Database(self.path)
+        self.facts = _facts(self._database)
+        self.packing = Packing(self.facts.dimension, self.facts.precision)
+        folder = self.path.with_name(f"{self.path.name}-index")
+        self._index = CachedIndex(self, self.packing, self.facts.similarity, folder)
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Add documents, or replace those with the same ids. A document without a vector keeps the one it has."""
+        rows = [
+            (id_to_json(document.id), document.text, metadata_to_json(document.metadata)) for document in documents
+        ]
+        for document in documents:
+            check_text(f"the text of {shown(document.id)}", document.text)
+        vectors = self._packed([document.vector for document in documents if document.vector is not None])
+        with self._database.writing() as connection:
+            for document, (name, text, metadata) in zip(documents, rows, strict=True):
+                if document.vector is None:
+                    connection.execute("UPDATE rows SET metadata = ? WHERE id = ?", (metadata, name))
+                    continue
+                self._delete(connection, [name])
+                values = (name, text, metadata, next(vectors).tobytes(), content_hash(text))
+                added = connection.execute(
+                    "INSERT INTO rows (id, text, metadata, vector, hash) VALUES (?, ?, ?, ?, ?)", values
+                )
+                terms = " ".join(document_terms(text, self.facts.morphemes))
+                connection.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (added.lastrowid, terms))
+
+    def delete(self, ids: Sequence[int | str]) -> int:
+        """Delete documents, and return how many there were."""
+        with self._database.writing() as connection:
+            return self._delete(connection, [id_to_json(name) for name in ids])
+
+    def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
+        """Return what is stored of those of the ids that exist."""
+        rows = self._by("id", "id, hash, metadata", [id_to_json(name) for name in ids])
+        return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
+
+    def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
+        """Return the vectors of those texts that are stored already, under any id."""
+        return {found: self._vector(blob) for found, blob in self._by("hash", "hash, vector", hashes)}
+
+    def get(self, ids: Sequence[int | str]) -> list[Document]:
+        """Return the documents with these ids, in their order, with vectors. Unknown ids are skipped."""
+        names = [id_to_json(name) for name in ids]
+        found = {row[0]: self._document(*row) for row in self._by("id", "id, text, metadata, vector", names)}
+        return [found[name] for name in names if name in found]
+
+    def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
+        """Return documents by their keys, on request with vectors. Keys that no longer exist are left out."""
+        wanted = "key, id, text, metadata, vector" if vectors else "key, id, text, metadata"
+        rows = self._by("key", wanted, keys.tolist())
+        return {key: self._document(*row) for key, *row in rows}
+
+    def count(self, condition: Condition | None = None) -> int:
+        """Return the number of documents that meet a condition."""
+        where = _where(condition)
+        ((number,),) = self._select(f"SELECT count(*) FROM rows WHERE {where.text}", where.parameters)
+        return int(number)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __iter__(self) -> Iterator[Document]:
+        last = 0
+        query = "SELECT key, id, text, metadata, vector FROM rows WHERE key > ? ORDER BY key LIMIT ?"
+        while block := self._select(query, (last, _BLOCK)):
+            for key, *row in block:
+                yield self._document(*row)
+                last = key
+
+    def ids(self) -> Iterator[int | str]:
+        """Yield all ids, in the order in which the documents were written."""
+        last = 0
+        while block := self._select("SELECT key, id FROM rows WHERE key > ? ORDER BY key LIMIT ?", (last, _BLOCK)):
+            yield from (id_from_json(name) for _, name in block)
+            last = block[-1][0]
+
+    def nearest(self, vectors: FloatArray, k: int, condition: Condition | None = None) -> Neighbours:
+        """Find the ``k`` documents that are nearest to each query and meet a condition."""
+        return self._index.search(vectors, k, None if condition is None else self._keys(condition))
+
+    def matching(self, terms: Sequence[str], k: int, condition: Condition | None = None) -> list[Match]:
+        """Find the ``k`` documents with the best BM25 scores that hold one of the terms and meet a condition."""
+        if not terms:
+            return []
+        where = _where(condition)
+        query = (
+            "SELECT terms.rowid, -bm25(terms) FROM terms JOIN rows ON rows.key = terms.rowid "
+            f"WHERE terms MATCH ? AND {where.text} ORDER BY bm25(terms), terms.rowid LIMIT ?"
+        )
+        words = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
+        return [Match(*row) for row in self._select(query, (words, *where.parameters, k))]
+
+    def save_index(self, kind: Kind | None = None) -> None:
+        """Bring the index to the disk if there are many new rows."""
+        self._index.save(kind)
+
+    def index_facts(self) -> dict[str, object]:
+        """Return what is known about the index of the vectors, such as its measured recall."""
+        return self._index.describe()
+
+    def check(self) -> list[str]:
+        """Compare what is stored with itself, and return a sentence about everything that is wrong."""
+        problems = [f"{self.path} is damaged: {line}; restore it from a backup" for line in self._database.damage()]
+        if problems:
+            return problems
+        wrong = list(self._wrong_rows())
+        if wrong:
+            problems.append(f"the rows {listed(wrong)} do not match their hashes; add these texts again")
+        (rows,), (terms,) = (self._select(f"SELECT count(*) FROM {table}", ()) for table in ("rows", "terms"))
+        if rows != terms:
+            problems.append(f"{rows[0]:,} texts have {terms[0]:,} entries in the full-text index; add them again")
+        return [*problems, *self._index.check()]
+
+    def _wrong_rows(self) -> Iterator[int | str]:
+        """Yield the ids of rows whose text or vector was damaged."""
+        last, query = 0, "SELECT key, id, text, vector, hash FROM rows WHERE key > ? ORDER BY key LIMIT ?"
+        while block := self._select(query, (last, _BLOCK)):
+            for _, name, text, vector, hashed in block:
+                if content_hash(text) != hashed or len(vector) != self.packing.row_bytes:
+                    yield id_from_json(name)
+            last = block[-1][0]
+
+    def compact(self) -> None:
+        """Build the index again, and give back the space of deleted documents."""
+        with self._database.writing() as connection:
+            ((generation,),) = connection.execute("SELECT value + 1 FROM facts WHERE name = 'generation'")
+            connection.execute("DELETE FROM deleted")
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (generation,))
+            connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
+        self._index.save(rebuild=True)
+        self._database.vacuum()
+
+    def changes(self, last_key: int, generation: int) -> Changes:
+        """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
+        with self._database.reading() as connection:
+            facts = dict(connection.execute("SELECT name, value FROM facts WHERE name IN ('generation', 'forgotten')"))
+            ((total,),) = connection.execute("SELECT count(*) FROM rows")
+            ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
+            deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
+        return Changes(
+            generation=facts["generation"],
+            complete=generation >= facts["forgotten"] or not last_key,
+            total=total,
+            last_key=max(last, last_key),
+            deleted=np.fromiter((key for (key,) in deleted), np.int64, len(deleted)),
+            added=self._vector_blocks(last_key, last),
+        )
+
+    def close(self) -> None:
+        """Close the connection of the calling thread; those of other threads close with them."""
+        self._database.close()
+
+    def _vector_blocks(self, after: int, last: int) -> Iterator[tuple[IntArray, Packed]]:
+        query = "SELECT key, vector FROM rows WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
+        while block := self._select(query, (after, last, _BLOCK)):
+            keys = np.fromiter((key for key, _ in block), np.int64, len(block))
+            rows = np.frombuffer(b"".join(blob for _, blob in block), np.uint8)
+            yield keys, rows.reshape(len(block), self.packing.row_bytes)
+            after = int(keys[-1])
+
+    def _keys(self, condition: Condition) -> IntArray:
+        where = _where(condition)
+        rows = self._select(f"SELECT key FROM rows WHERE {where.text} ORDER BY key", where.parameters)
+        return np.fromiter((key for (key,) in rows), np.int64, len(rows))
+
+    def _packed(self, vectors: list[FloatArray]) -> Iterator[Packed]:
+        wrong = next((vector for vector in vectors if vector.shape != (self.packing.dimension,)), None)
+        return iter(self.packing.pack(np.stack(vectors) if wrong is None else wrong[None]) if vectors else [])
+
+    def _vector(self, blob: bytes) -> FloatArray:
+        vector: FloatArray = self.packing.unpack(np.frombuffer(blob, np.uint8)[None])[0]
+        return vector
+
+    def _document(self, name: str, text: str, metadata: str, blob: bytes | None = None) -> Document:
+        vector = None if blob is None else self._vector(blob)
+        return Document(id_from_json(name), text, json.loads(metadata), vector)
+
+    def _delete(self, connection: sqlite3.Connection, names: Sequence[str]) -> int:
+        keys = [(key,) for (key,) in _chunked(connection, "id", "key", names)]
+        connection.executemany("DELETE FROM terms WHERE rowid = ?", keys)
+        connection.executemany("DELETE FROM rows WHERE key = ?", keys)
+        now = "(SELECT value + 1 FROM facts WHERE name = 'generation')"
+        connection.executemany(f"INSERT INTO deleted (key, generation) VALUES (?, {now})", keys)
+        return len(keys)
+
+    def _by(self, column: str, wanted: str, values: Sequence[Any]) -> list[Any]:
+        with self._database.reading() as connection:
+            return list(_chunked(connection, column, wanted, values))
+
+    def _select(self, query: str, parameters: Sequence[Any]) -> list[Any]:
+        with self._database.reading() as connection:
+            return connection.execute(query, parameters).fetchall()
+
+
+def _chunked(connection: sqlite3.Connection, column: str, wanted: str, values: Sequence[Any]) -> Iterator[Any]:
+    """Yield some columns of the rows that have one of ``values`` in a column."""
+    for start in range(0, len(values), _PARAMETERS):
+        some = values[start : start + _PARAMETERS]
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"SELECT {wanted} FROM rows WHERE {column} IN ({marks})", some)
+
+
+def _where(condition: Condition | None) -> Sql:
+    return Sql("1") if condition is None else to_sql(condition, SQLITE)
+
+
+def _facts(database: Database) -> StoreFacts:
+    with database.reading() as connection:
+        values = dict(connection.execute("SELECT name, value FROM facts"))
+    return StoreFacts(
+        **{**{field.name: values[field.name] for field in fields(StoreFacts)}, "morphemes": bool(values["morphemes"])}
+    )

@@ -1,0 +1,124 @@
+"""``sbert index``, ``sbert search`` and ``sbert store``: a store is made, updated, searched, checked and exported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commandline import failure, sbert
+
+ROWS = [
+    {"번호": "1", "text": "결제가 안 돼요", "lang": "ko", "year": 2023},
+    {"번호": "2", "text": "부산까지 KTX를 탔다", "lang": "ko", "year": 2020},
+    {"번호": "3", "text": "A man is eating.", "lang": "en", "year": 2021},
+]
+
+
+def write(rows, name="faq.jsonl"):
+    Path(name).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+
+def index(bi, *more):
+    return sbert("index", "faq.jsonl", "--store", "faq.db", "--id", "번호", "-m", bi, "--json", *more)
+
+
+@pytest.fixture
+def store(folder, bi):
+    write(ROWS)
+    return json.loads(index(bi).stdout)
+
+
+def found(*arguments):
+    return json.loads(sbert("search", "faq.db", *arguments, "--json").stdout)
+
+
+def test_the_same_command_again_updates_the_store(store, bi):
+    assert (store["new"], store["embedded"], store["total"]) == (3, 3, 3)
+    assert json.loads(index(bi).stdout)["unchanged"] == 3
+    repeated = [{"번호": "4", "text": "새 글"}, {"번호": "4", "text": "더 새 글"}]
+    write([{**ROWS[0], "text": "환불"}, {**ROWS[1], "year": 2024}, *repeated])
+    changed = json.loads(index(bi).stdout)
+    assert changed.pop("seconds") > 0
+    counts = {"new": 1, "changed": 2, "unchanged": 0, "embedded": 2, "repeated": 1}
+    assert changed == {**counts, "deleted": 0, "total": 4}
+    assert json.loads(index(bi, "--delete-missing").stdout)["deleted"] == 1
+    assert {hit["id"] for hit in found("환불", "-k", "9")["hits"]} == {"1", "2", "4"}
+
+
+def test_a_store_is_searched_by_meaning_by_words_and_with_a_filter(store):
+    assert [hit["id"] for hit in found("KTX", "--mode", "lexical")["hits"]] == ["2"]
+    both = found("부산", "--mode", "hybrid")["hits"]
+    assert (both[0]["id"], both[0]["lexical_rank"]) == ("2", 1)
+    some = found("글", "--filter", 'lang = "ko" and year >= 2021')
+    assert [(hit["id"], hit["metadata"]["year"]) for hit in some["hits"]] == [("1", 2023)]
+    assert (some["exact"], some["compared"]) == (True, 1)
+
+
+def test_numbers_in_a_table_of_texts_are_numbers(folder, bi):
+    Path("faq.tsv").write_text("text\t연도\t코드\n결제\t2023\t007\n환불\t2020\t7\n배송\t\t8\n", "utf-8")
+    sbert("index", "faq.tsv", "--store", "faq.db", "-m", bi)
+    hits = found("글", "--filter", "연도 >= 2021")["hits"]
+    assert [hit["metadata"] for hit in hits] == [{"연도": 2023, "코드": "007"}]
+    assert len(found("글", "--filter", "연도 = null")["hits"]) == 1
+    assert "no text meets the filter" in sbert("search", "faq.db", "글", "--filter", "연도 > 3000").stderr
+
+
+def test_a_reranker_sorts_the_hits(store, cross):
+    result = found("A man eats", "--rerank", cross)
+    assert result["candidates"] == 3
+    scores = [hit["score"] for hit in result["hits"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_queries_are_asked_for_until_the_input_ends(store):
+    result = sbert("search", "faq.db", "-k", "1", "--mode", "lexical", stdin="KTX\n\neating\n")
+    assert "부산까지 KTX를 탔다" in result.stdout
+    assert "A man is eating." in result.stdout
+
+
+def test_a_store_is_shown_checked_compacted_and_exported(store):
+    facts = json.loads(sbert("store", "info", "faq.db", "--json").stdout)
+    assert (facts["texts"], facts["dimension"], facts["index"]) == (3, 32, "exact")
+    assert "nothing is wrong" in sbert("store", "check", "faq.db").stderr
+    sbert("store", "compact", "faq.db")
+    sbert("store", "export", "faq.db", "-o", "out.parquet")
+    table = pq.read_table("out.parquet").to_pylist()
+    assert [(row["id"], row["text"], len(row["embedding"])) for row in table] == [
+        (row["번호"], row["text"], 32) for row in ROWS
+    ]
+    assert json.loads(table[0]["metadata"]) == {"lang": "ko", "year": 2023}
+
+
+def test_a_damaged_store_is_told_in_one_line(store):
+    content = bytearray(Path("faq.db").read_bytes())
+    content[4096 : len(content) - 4096] = b"\xff" * (len(content) - 2 * 4096)
+    Path("faq.db").write_bytes(content)
+    for command in (["store", "check", "faq.db"], ["search", "faq.db", "글"]):
+        assert "damaged" in failure(*command)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["search", "faq.db", "글", "--filter", "lang ~ 1"], 1, "at character 6"),
+        (["search", "faq.db", "글", "--mode", "words"], 2, "--mode is 'words', but must be one of"),
+        (["search", "faq.jsonl"], 2, "the query is missing"),
+        (["search", "faq.jsonl", "글", "--mode", "hybrid"], 2, "need a store"),
+        (["store", "burn", "faq.db"], 2, "ACTION is 'burn', but must be one of"),
+        (["store", "info", "none.db"], 1, "there is no store 'none.db'"),
+        (["store", "export", "faq.db"], 2, "-o is for export and needed there"),
+        (["store", "info", "faq.jsonl"], 1, "is damaged or no store"),
+        (["index", "faq.jsonl", "--store", "faq.db", "--id", "없음"], 1, "there is no field '없음'"),
+        (["index", "faq.jsonl", "--store", "faq.db", "--metadata", "없음"], 1, "there is no field '없음'"),
+        (["index", "none.txt", "--store", "faq.db"], 1, "there is no file 'none.txt'"),
+        (["index", "faq.jsonl", "--store", "faq.db", "--precision", "int4"], 2, "--precision is 'int4'"),
+    ],
+)
+def test_wrong_calls_are_one_line(store, arguments, code, message):
+    assert message in failure(*arguments, code=code)
+
+
+def test_another_model_is_refused(store, poly):
+    assert "fingerprint" in failure("index", "faq.jsonl", "--store", "faq.db", "-m", "all-MiniLM-L6-v2")
