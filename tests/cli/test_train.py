@@ -66,6 +66,8 @@ def test_options_alone(base, folder):
     first, model, curve, use = result.stdout.splitlines()
     assert re.fullmatch(r"6 steps in [\d.]+ s; best spearman_cosine -?[\d.]+ after step \d", first)
     assert model == f"model   {Path('runs/쌍/model')}"
+    page = Path("runs/쌍/run.html").read_text(encoding="utf-8")
+    assert f"<p>Model {base[2]}, loss cosine, evaluated on 쌍.tsv.</p>" in page
     assert Path(curve.split()[1]).is_file()
     assert use.startswith("use it  sbert similarity -m runs/쌍 ")
     assert float(sbert("similarity", "-m", "runs/쌍", "비가 온다.", "비가 내린다.").stdout) <= 1

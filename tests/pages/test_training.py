@@ -21,7 +21,12 @@ METRICS = [
 ]
 RUN = Run(
     name="한국어 <실험> & 둘",
+    step=150,
     steps=12345,
+    best_step=20,
+    model="모델 <b>",
+    loss="info-nce",
+    dev="검증.tsv",
     data=[("KorNLI <훈련> & 검증", 942854)],
     settings={"output_dir": "runs/한국어 <실험>", "freeze": ["<b>"], "epochs": 1},
     metrics=METRICS,
@@ -43,13 +48,25 @@ def test_the_picture_shows_the_figures():
 def test_the_page_needs_nothing_else():
     found = read(page(RUN))
     assert found.texts["title"][0] == "한국어 <실험> & 둘"
-    assert "12,345 steps over KorNLI <훈련> & 검증 (942,854 rows)." in found.texts["p"]
+    assert found.texts["p"] == [
+        "150 of 12,345 steps over KorNLI <훈련> & 검증 (942,854 rows).",
+        "Model 모델 <b>, loss info-nce, evaluated on 검증.tsv.",
+        "The best spearman is 73.50, after step 20.",
+    ]
     assert found.texts["figcaption"] == ["Training loss", "spearman"]
     assert (found.count("faint"), found.count("curve"), found.count("mark")) == (1, 2, 2)
     cells = found.texts["td"]
     assert found.texts["th"] == ["step", "spearman", "pearson", "accuracy", "setting", "value"]
     assert cells[:8] == ["10", "71.25", "70", "", "20", "73.5", "72", "50"]
-    assert cells[8:] == ["output_dir", '"runs/한국어 <실험>"', "freeze", '["<b>"]', "epochs", "1"]
+    assert cells[8:] == ["output_dir", "runs/한국어 <실험>", "freeze", "<b>", "epochs", "1"]
+
+
+def test_a_complete_run_without_evaluations():
+    found = read(page(RUN._replace(step=12345, best_step=0, dev="", metrics=METRICS[:20])))
+    assert [text.split(" over")[0] for text in found.texts["p"]] == [
+        "12,345 steps",
+        "Model 모델 <b>, loss info-nce, not evaluated.",
+    ]
 
 
 @pytest.mark.parametrize("metrics", [METRICS[:20], METRICS[20:], []])

@@ -103,6 +103,14 @@ class Run(NamedTuple):
     """The name and the number of rows of each data set."""
     settings: Mapping[str, Any]
     metrics: Metrics
+    step: int
+    """Number of steps so far."""
+    best_step: int
+    """The step after which the model had its best score; 0 if there is none."""
+    model: str
+    loss: str
+    dev: str
+    """Name of the data to evaluate on; empty if there is none."""
 
 
 class Demo(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 from sbert.errors import counted
 from sbert.pages import charts
@@ -23,16 +24,36 @@ def page(run: Run) -> str:
     scores = [record for record in run.metrics if "loss" not in record]
     names = list(dict.fromkeys(name for record in scores for name in record))
     rows = [[f"{record[name]:,.6g}" if name in record else "" for name in names] for record in scores]
-    settings = [[name, json.dumps(value, ensure_ascii=False)] for name, value in run.settings.items()]
-    data = ", ".join(f"{name} ({counted(rows, 'row')})" for name, rows in run.data)
+    settings = [[name, _plain(value)] for name, value in run.settings.items()]
     return render(
         "run.html",
         title=run.name,
-        summary=f"{counted(run.steps, 'step')} over {data}.",
+        summary=_summary(run, name, dict(points).get(run.best_step)),
         curves=curves,
         scores=Table(names, rows, "r" * len(names)),
         settings=Table(["setting", "value"], settings, "ll"),
     )
+
+
+def _summary(run: Run, metric: str, best: float | None) -> list[str]:
+    data = ", ".join(f"{name} ({counted(rows, 'row')})" for name, rows in run.data)
+    steps = counted(run.steps, "step")
+    lines = [
+        f"{steps if run.step == run.steps else f'{run.step:,} of {steps}'} over {data}.",
+        f"Model {run.model}, loss {run.loss}, {f'evaluated on {run.dev}' if run.dev else 'not evaluated'}.",
+    ]
+    return lines if best is None else [*lines, f"The best {metric} is {best:.2f}, after step {run.best_step:,}."]
+
+
+def _plain(value: Any) -> str:
+    """Return a setting as people write it.
+
+    >>> [_plain(value) for value in (None, "runs/하나", ["a", "b"], 2e-05, True)]
+    ['none', 'runs/하나', 'a, b', '2e-05', 'true']
+    """
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_plain, value)) or "none"
+    return "none" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def picture(metrics: Metrics) -> bytes:

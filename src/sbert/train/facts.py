@@ -14,6 +14,7 @@ import torch
 
 from sbert.disk.machine import versions
 from sbert.errors import counted
+from sbert.pages.records import Metrics, Run
 from sbert.train.config import TrainConfig
 from sbert.train.plan import Plan
 from sbert.types import Evaluator
@@ -42,6 +43,23 @@ def describe(config: TrainConfig, plan: Plan, evaluator: Evaluator | None, proce
     }
     as_read: Facts = json.loads(json.dumps(facts))
     return as_read
+
+
+def as_run(name: str, metrics: Metrics, facts: Facts) -> Run:
+    """Return what the page of a run shows."""
+    position = facts["position"]
+    return Run(
+        name=name,
+        steps=facts["steps"],
+        data=[(data["name"], data["rows"]) for data in facts["data"]],
+        settings=facts["config"],
+        metrics=metrics,
+        step=position["step"],
+        best_step=position["best_step"],
+        model=facts["names"]["model"],
+        loss=facts["names"].get("loss") or ", ".join(dict.fromkeys(facts["loss"])),
+        dev=facts["names"].get("dev", "" if facts["evaluator"] == _name(None) else facts["evaluator"]),
+    )
 
 
 def differences(before: Facts, now: Facts) -> list[str]:

@@ -32,11 +32,11 @@ from sbert.errors import CannotResume, Diverged, counted
 from sbert.evaluate import primary_metric
 from sbert.losses import Loss
 from sbert.pages import training
-from sbert.pages.records import Run
 from sbert.train import checkpoint, facts
 from sbert.train.callbacks import Callback, Event, EventKind
 from sbert.train.config import TrainConfig
 from sbert.train.distributed import Team
+from sbert.train.facts import as_run
 from sbert.train.plan import Plan, PlannedStep
 from sbert.train.stop import stop_request
 from sbert.train.update import Update
@@ -82,6 +82,7 @@ class Trainer:
             for each.
         evaluator: Measures the model at intervals; without one, the last weights are the result.
         callbacks: Called after every step, evaluation and checkpoint.
+        names: What the page of the run calls the "model", the "loss" and the "dev" data.
 
     >>> import tempfile
     >>> from sbert import BiEncoder, Columns, TrainConfig, losses
@@ -102,6 +103,7 @@ class Trainer:
         loss: Loss | Sequence[Loss],
         evaluator: Evaluator | None = None,
         callbacks: Sequence[Callback] = (),
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.config, self.evaluator, self.callbacks = model, config, evaluator, tuple(callbacks)
         self.plan = Plan(train, loss, config)
@@ -109,6 +111,7 @@ class Trainer:
         # A loss that serves several data sets is one module, not several.
         with_weights = dict.fromkeys(loss for loss in self.losses if isinstance(loss, nn.Module))
         self.objective = nn.ModuleList(with_weights).to(model.device)
+        self.names = {"model": type(model).__name__, **(names or {})}
         self.team = Team.join()
         self.position = Position()
         self.folder = Path(config.output_dir)
@@ -125,7 +128,7 @@ class Trainer:
     @cached_property
     def facts(self) -> facts.Facts:
         """Everything that determines the result of this run."""
-        return facts.describe(self.config, self.plan, self.evaluator, self.team.size)
+        return {**facts.describe(self.config, self.plan, self.evaluator, self.team.size), "names": self.names}
 
     def train(self, resume: bool = False, show_progress_bar: bool = False) -> Result:
         """Train to the end.
@@ -234,7 +237,7 @@ class Trainer:
         run = {**self.facts, "position": asdict(self.position), "scale": self._update.scaler.state_dict()}
         state = checkpoint.Checkpoint(self.position.step, self._update.tensors(), run)
         checkpoint.save(self.checkpoints, state, self.config.keep_checkpoints)
-        draw(self.folder, self._metrics.read(), self.facts)
+        draw(self.folder, self._metrics.read(), run)
 
     def _finish(self) -> None:
         """Load the best weights into the model, or save the last ones."""
@@ -286,7 +289,5 @@ class Trainer:
 
 def draw(folder: Path, metrics: list[dict[str, Any]], facts: dict[str, Any]) -> None:
     """Write the page of the run and the picture of its curve."""
-    data = [(data["name"], data["rows"]) for data in facts["data"]]
-    run = Run(folder.name, facts["steps"], data, facts["config"], metrics)
     write_bytes(folder / "curve.png", training.picture(metrics))
-    write_bytes(folder / "run.html", training.page(run).encode())
+    write_bytes(folder / "run.html", training.page(as_run(folder.name, metrics, facts)).encode())

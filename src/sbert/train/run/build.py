@@ -15,6 +15,7 @@ from sbert.data import Columns
 from sbert.data.labels import are_numbers
 from sbert.data.readers import Default, read
 from sbert.errors import BadInput, BadOption, counted, listed
+from sbert.hub.bundled import DEFAULT
 from sbert.losses import OBJECTIVES, Objective
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
@@ -56,7 +57,11 @@ def assemble(run: RunFile, callbacks: Sequence[Callback] = ()) -> Trainer:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(run.train.seed)  # of the weights of the loss
         loss = losses.make(objective.name, run.loss.options, dim=dim, labels=classes, dims=run.loss.dims, kind=kind)
-    trainer = Trainer(model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks)
+    names = {"model": run.model.name or DEFAULT.partition("/")[2], "loss": objective.name}
+    names["dev"] = "" if evaluator is None else dev.name
+    trainer = Trainer(
+        model, run.train, train=datasets, loss=loss, evaluator=evaluator, callbacks=callbacks, names=names
+    )
     has_new_head = kind == "cross" and known != "cross"
     if has_new_head and not checkpoint.steps(trainer.checkpoints):  # a resumed run has its weights in the checkpoint
         logger.info("the cross-encoder starts with a new head: %s", ", ".join(classes or ("score",)))
