@@ -58,6 +58,7 @@ class FaissIndex:
         self._folder, self._keys, self._index = folder, keys, index
         self._rows: Packed = np.memmap(folder / VECTORS, np.uint8, "r").reshape(-1, self.packing.row_bytes)
         self._alive = np.ones(len(keys), np.bool_)
+        self._hidden = False
         self._tail = ExactIndex(facts.dimension, facts.similarity)
         self._truth: Neighbours | None = None
 
@@ -132,7 +133,8 @@ class FaissIndex:
 
     def remove(self, keys: IntArray) -> None:
         """Hide the vectors with these keys. They leave the disk when the index is built again."""
-        self._alive[np.isin(self._keys, keys)] = False
+        self._alive[self._places(keys)] = False
+        self._hidden = not self._alive.all()
         self._tail.remove(keys)
 
     def save(self, folder: Path, generation: int = 0) -> None:
@@ -150,13 +152,29 @@ class FaissIndex:
 
     def search(self, vectors: FloatArray, k: int, allowed: IntArray | None = None) -> Neighbours:
         """Find the ``k`` nearest vectors of each query; see :class:`~sbert.search.index.Index`."""
-        mask = self._alive if allowed is None else self._alive & np.isin(self._keys, allowed, assume_unique=True)
-        count = int(mask.sum())
+        mask = self._allowed_rows(allowed)
+        count = self.facts.rows if mask is None else int(mask.sum())
         if count <= max(EXACT_ROWS, 2 * k):
-            found = self._compare_all(vectors, np.flatnonzero(mask), k)
+            rows = np.arange(self.facts.rows) if mask is None else np.flatnonzero(mask)
+            found = self._compare_all(vectors, rows, k)
         else:
             found = self._probe(vectors, k, mask, count)
         return merged([found, self._tail.search(vectors, k, allowed)], k) if len(self._tail) else found
+
+    def _allowed_rows(self, allowed: IntArray | None) -> BoolArray | None:
+        """Return which rows may be found, (rows,), or None if all may."""
+        alive = self._alive if self._hidden else None
+        if allowed is None:
+            return alive
+        mask = np.zeros(self.facts.rows, np.bool_)
+        mask[self._places(allowed)] = True
+        return mask if alive is None else mask & alive
+
+    def _places(self, keys: IntArray) -> IntArray:
+        """Return the rows of those of the keys that are in the files."""
+        places = np.minimum(np.searchsorted(self._keys, keys), self.facts.rows - 1)
+        found: IntArray = places[self._keys[places] == keys]
+        return found
 
     def _compare_all(self, queries: FloatArray, rows: IntArray, k: int) -> Neighbours:
         parts = [
@@ -165,12 +183,12 @@ class FaissIndex:
         ]
         return merged(parts, k)
 
-    def _probe(self, queries: FloatArray, k: int, mask: BoolArray, count: int) -> Neighbours:
+    def _probe(self, queries: FloatArray, k: int, mask: BoolArray | None, count: int) -> Neighbours:
         """Look into more and more cells until ``k`` of the allowed vectors are found for each query."""
         cells, share = self.facts.cells, count / self.facts.rows
         probes = min(cells, math.ceil(self.facts.probes / math.sqrt(share)))
         while True:
-            found = self._candidates(queries, 4 * k + 16, probes, None if share == 1 else mask)
+            found = self._candidates(queries, 4 * k + 16, probes, mask)
             if probes == cells or (np.count_nonzero(found >= 0, axis=1) >= k).all():
                 break
             probes = min(cells, 4 * probes)
@@ -235,7 +253,7 @@ class FaissIndex:
         queries = self._vectors(sample)
         if self._truth is None:
             self._truth = self._compare_all(queries, np.arange(count), _NEIGHBOURS + 1)
-        found = self._probe(queries, _NEIGHBOURS + 1, np.ones(count, np.bool_), count)
+        found = self._probe(queries, _NEIGHBOURS + 1, None, count)
         return _recall(found, self._truth, self._keys[sample])
 
     def _write(self, folder: Path) -> None:
