@@ -14,7 +14,7 @@ from sbert.search.found import Added, Retriever
 from sbert.search.index import Neighbours
 from sbert.search.store import Document, Known, Match, Store
 from sbert.search.store.document import check_text, content_hash, metadata_to_json
-from sbert.text.terms import query_terms
+from sbert.text.terms import has_morphemes, query_terms
 from sbert.types import FloatArray, IntArray
 
 WINDOW = 1024
@@ -98,7 +98,8 @@ class StoredCollection:
 
     def matching(self, query: str, k: int, condition: Condition | None) -> list[Match]:
         """Find the ``k`` documents that match the words of a query best and meet a condition."""
-        return self.store.matching(query_terms(query, self.store.facts.morphemes), k, condition)
+        morphemes = self.store.facts.morphemes and has_morphemes()  # without them, pairs of letters still match
+        return self.store.matching(query_terms(query, morphemes), k, condition)
 
     def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
         """Return documents by their keys, on request with vectors."""

@@ -11,6 +11,8 @@ import unicodedata
 from functools import cache
 from typing import Any
 
+from sbert.errors import BadInput
+
 # Hangul syllables and letters, Chinese characters, and the two Japanese syllabaries with their long vowel mark.
 _CJK = (
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3040-\u30ff"
@@ -72,6 +74,11 @@ def _morphemes(text: str) -> list[str]:
 
 @cache
 def _analyzer() -> Any:
-    from kiwipiepy import Kiwi
-
+    try:
+        from kiwipiepy import Kiwi
+    except ImportError:
+        raise BadInput(
+            "the full-text index of this store holds Korean morphemes, but kiwipiepy is not installed; run: "
+            "pip install 'sbert[ko]'"
+        ) from None
     return Kiwi(num_workers=1)
