@@ -52,7 +52,7 @@ def test_each_difference_is_said_once_with_its_places():
 
 def test_the_sentence_counts():
     first, second = tables(CELLS)
-    assert summary(first).startswith("The paper has a counterpart for 2 of 3 numbers, and ours is higher for 1;")
+    assert summary(first).startswith("The paper has a comparable number for 2 of 3 numbers, and ours is higher for 1;")
     assert "1.58 below" in summary(first)
     assert summary(tables([CELLS[2]])[0]) == "The paper has no number for any of these cells."
     assert summary(second).endswith(
@@ -60,6 +60,21 @@ def test_the_sentence_counts():
     )
     derived = [cell("a", name, 99.0, paper=1.0) for name in ("Avg", "std")]
     assert summary(tables([*CELLS[:3], *derived])[0]) == summary(first)
+
+
+def test_rows_on_a_smaller_backbone_have_no_difference():
+    cells = [*CELLS[:2], cell("작은 SBERT", "STSb", 40.0, paper=77.03, comparable=False)]
+    (table,) = tables(cells)
+    reason = "The rows on the backbone have no difference, because the paper has no backbone of its size."
+    assert summary(table).startswith("The paper has a comparable number for 2 of 3 numbers")
+    assert summary(table).endswith(reason)
+    assert summary(tables(cells[2:])[0]) == reason
+    assert "40.00 (77.03)" in as_markdown(cells)
+    assert list(csv.DictReader(io.StringIO(as_csv(cells))))[2]["difference"] == ""
+    page = as_page(cells, [], [])
+    assert "77.03" in page
+    assert "-37.03" not in page
+    assert "-5.14" in page
 
 
 class Page(HTMLParser):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 Points = Sequence[tuple[float, float]]
@@ -89,6 +89,8 @@ class PaperTable(NamedTuple):
     notes: Sequence[str]
     """What differs from the paper."""
     plots: Sequence[Plot]
+    without_difference: Collection[str] = ()
+    """Rows that are not comparable with the paper's."""
     logarithmic: bool = False
     """Whether the charts have a logarithmic axis, instead of one from 0 to 100."""
 

@@ -21,6 +21,8 @@ _MAX_LENGTH = 128
 """Number of tokens at which texts are truncated in training, as in the recipes."""
 _LARGE = 1024
 """Hidden size of BERT-large and RoBERTa-large."""
+_SIZES = {(768, 12), (_LARGE, 24)}
+"""Hidden sizes and numbers of layers of the paper's backbones."""
 
 
 class PaperBackbone:
@@ -54,6 +56,11 @@ class PaperBackbone:
         return "large" if self.facts.hidden_size >= _LARGE else "base"
 
     @property
+    def comparable(self) -> bool:
+        """Whether it is as large as one of the paper's, so that a difference to the paper's numbers has a meaning."""
+        return (self.facts.hidden_size, self.facts.depth) in _SIZES
+
+    @property
     def learning_rate(self) -> float:
         """The paper's 2e-5 for a hidden size of 768; narrower encoders learn too little with it and get more."""
         return 2e-5 * max(1.0, 768 / self.facts.hidden_size)
@@ -61,7 +68,7 @@ class PaperBackbone:
     @property
     def note(self) -> str:
         """Note for every row that is made of the backbone."""
-        return f"backbone {Path(self.name).name}"
+        return f"backbone {Path(self.name).name}{'' if self.comparable else ', not of a size of the paper'}"
 
     @property
     def trained_note(self) -> str:

@@ -38,10 +38,13 @@ class Cell:
     seconds: float = 0.0
     """Duration of the cell's job, training included; the cells of one job share it equally."""
 
+    comparable: bool = True
+    """Whether a difference to the paper's number has a meaning."""
+
     @property
     def difference(self) -> float | None:
-        """Our number minus the paper's, if there is one."""
-        return None if self.paper is None else self.value - self.paper
+        """Our number minus the paper's, if there is one and the two are comparable."""
+        return self.value - self.paper if self.paper is not None and self.comparable else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,6 +94,7 @@ def cell(place: Place, score: Score, *notes: str) -> Cell:
         paper=place.paper,
         scatter=score.points(),
         beside=place.row.paper,
+        comparable=place.row.comparable,
     )
 
 

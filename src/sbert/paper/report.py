@@ -89,18 +89,26 @@ def _in_brackets(cell: Cell | None) -> str:
     if cell is None:
         return ""
     own = figure(cell.value)
-    return own if cell.paper is None else f"{own} ({figure(cell.paper)}, {signed(cell.value - cell.paper)})"
+    if cell.paper is None:
+        return own
+    gap = "" if cell.difference is None else f", {signed(cell.difference)}"
+    return f"{own} ({figure(cell.paper)}{gap})"
 
 
 def summary(table: Table) -> str:
     """Compare our numbers with the paper's in one sentence; averages and standard deviations are left out."""
     own = [cell for cell in table.cells.values() if cell.column not in _DERIVED]
     gaps = [cell.difference for cell in own if cell.difference is not None]
-    if not gaps:
-        return "The paper has no number for any of these cells."
+    if any(cell.paper is not None and not cell.comparable for cell in own):
+        reason = "The rows on the backbone have no difference, because the paper has no backbone of its size."
+        return f"{_compared(table, own, gaps)} {reason}" if gaps else reason
+    return _compared(table, own, gaps) if gaps else "The paper has no number for any of these cells."
+
+
+def _compared(table: Table, own: Sequence[Cell], gaps: Sequence[float]) -> str:
     above = sum(gap > 0 for gap in gaps)
     cells = counted(len(own), "number")
-    compared = f"The paper has a counterpart for {len(gaps)} of {cells}, and ours is higher for {above}"
+    compared = f"The paper has a comparable number for {len(gaps)} of {cells}, and ours is higher for {above}"
     if table.name == "table7":
         return f"{compared}; ours are from this machine, the paper's from an i7-5820K and a V100."
     mean = sum(gaps) / len(gaps)
@@ -150,6 +158,7 @@ def _page_table(table: Table) -> PaperTable:
         rows=[(row, [_bar(table.cells.get((row, column))) for column in table.columns]) for row in table.rows],
         notes=notes(table),
         plots=[Plot(f"{cell.row}, {cell.column}", cell.scatter) for cell in table.cells.values() if cell.scatter],
+        without_difference={cell.row for cell in table.cells.values() if not cell.comparable},
         logarithmic=table.name == "table7",  # from 10 to 20,000 sentences per second
     )
 

@@ -40,6 +40,8 @@ class Row:
     made_of: str = ""
     """Digests of everything the model is made of and trained on."""
     capability: Capability = "encoder"
+    comparable: bool = True
+    """Whether a difference to the paper's number has a meaning."""
 
 
 class Contestant(NamedTuple):
@@ -96,7 +98,8 @@ def average_vectors(path: Path) -> WordEncoder:
 def untrained(materials: Materials, name: str, pooling: Pooling) -> Contestant:
     """Return the backbone with a pooling, without training."""
     backbone = materials.backbone
-    return Contestant(Row(name, name, backbone.note, backbone.digest), partial(backbone.bi_encoder, pooling))
+    row = Row(name, name, backbone.note, backbone.digest, comparable=backbone.comparable)
+    return Contestant(row, partial(backbone.bi_encoder, pooling))
 
 
 def universal() -> Contestant:
@@ -136,9 +139,11 @@ def trained_bilstm(
     return by_recipe(materials, recipe, name, name, note)
 
 
-def by_recipe(materials: Materials, recipe: Recipe, name: str, paper: str, note: str) -> Contestant:
+def by_recipe(
+    materials: Materials, recipe: Recipe, name: str, paper: str, note: str, comparable: bool = True
+) -> Contestant:
     """Return the model that a recipe trains."""
-    row = Row(name, paper, note, f"{recipe.start} {recipe.data.fingerprint}")
+    row = Row(name, paper, note, f"{recipe.start} {recipe.data.fingerprint}", comparable=comparable)
     return Contestant(row, partial(trained, recipe, materials))
 
 
@@ -146,7 +151,7 @@ def _sbert_nli(materials: Materials) -> Contestant:
     backbone, recipe = materials.backbone, sbert_nli(materials)
     paper = f"{backbone.family}-NLI-{backbone.size}"
     note = f"{backbone.trained_note}, {counted(len(recipe.data), 'NLI pair')}; the paper's is {paper}"
-    return by_recipe(materials, recipe, f"{backbone.family}-NLI", paper, note)
+    return by_recipe(materials, recipe, f"{backbone.family}-NLI", paper, note, backbone.comparable)
 
 
 def short(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -59,6 +59,7 @@ def paper(
             show.line(measured.title)
             show.table([*measured.columns, ""], [_row(measured, row) for row in measured.rows])
             show.line(f"{report.summary(measured)}\n")
+        show.line(_about(settings, cells))
         show.note(f"report -> {', '.join(map(str, files))}")
 
 
@@ -85,11 +86,7 @@ def _measure(planned: Plan, out: Path) -> Outcome:
 
 def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]) -> list[Path]:
     """Write the tables as a page, as Markdown and as CSV."""
-    seconds = sum(cell.seconds for cell in cells if cell.column != "Avg")
-    facts = [
-        f"Budget {settings.budget}, backbone {settings.backbone}; measured in {seconds / 60:,.1f} minutes, training "
-        "included. The notes below each table say what its numbers are based on."
-    ]
+    facts = [f"{_about(settings, cells)} The notes below each table say what its numbers are based on."]
     texts = {
         ".html": report.as_page(cells, facts, missing),
         ".md": report.as_markdown(cells),
@@ -100,11 +97,19 @@ def _write(stem: Path, cells: list[Cell], settings: Settings, missing: list[str]
     return [stem.with_suffix(suffix) for suffix in texts]
 
 
+def _about(settings: Settings, cells: list[Cell]) -> str:
+    minutes = sum(cell.seconds for cell in cells if cell.column != "Avg") / 60
+    used = f"Budget {settings.budget}, backbone {settings.backbone}"
+    return f"{used}; measured in {minutes:,.1f} minutes, training included."
+
+
 def _row(table: Table, row: str) -> list[str]:
     """Return our numbers, with the paper's and the differences on further lines if the paper has any of the row."""
     cells = [table.cells.get((row, column)) for column in table.columns]
     compared = any(cell is not None and cell.paper is not None for cell in cells)
-    return [*map(_lines, cells), f"{row}\n  the paper\n  difference" if compared else row]
+    difference = any(cell is not None and cell.difference is not None for cell in cells)
+    more = "\n  the paper" * compared + "\n  difference" * difference
+    return [*map(_lines, cells), f"{row}{more}"]
 
 
 def _lines(cell: Cell | None) -> str:
@@ -112,4 +117,5 @@ def _lines(cell: Cell | None) -> str:
         return ""
     if cell.paper is None:
         return figure(cell.value)
-    return f"{figure(cell.value)}\n{figure(cell.paper)}\n{signed(cell.value - cell.paper)}"
+    gap = "" if cell.difference is None else f"\n{signed(cell.difference)}"
+    return f"{figure(cell.value)}\n{figure(cell.paper)}{gap}"

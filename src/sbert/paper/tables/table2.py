@@ -51,7 +51,8 @@ def _job(context: Context, name: str, new: Callable[[], Any], paths: list[Path])
         trained_on, start = counted(len(materials.stsb), "STSb pair"), backbone.digest
     name = backbone.named(name)
     note = f"{backbone.trained_note}, {trained_on}; mean over {counted(len(seeds), 'seed')}"
-    row = Row(name, f"{name}-{backbone.size}", note, f"{start} {materials.stsb.fingerprint}")
+    made_of = f"{start} {materials.stsb.fingerprint}"
+    row = Row(name, f"{name}-{backbone.size}", note, made_of, comparable=backbone.comparable)
 
     def run() -> list[Cell]:
         data, _ = TASK.read(materials.folder)

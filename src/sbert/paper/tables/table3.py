@@ -80,7 +80,7 @@ def _trained_job(context: Context, data: Data, name: str, section: str, shown: s
     materials, backbone = context.materials, context.materials.backbone
     paper = f"{name}-{backbone.size}"
     note = f"{backbone.trained_note}, trained here; the paper's is {paper}"
-    row = Row(f"{backbone.named(name)}, {shown}", paper, note, backbone.digest)
+    row = Row(f"{backbone.named(name)}, {shown}", paper, note, backbone.digest, comparable=backbone.comparable)
     new = backbone.cross_encoder if name == "BERT-AFS" else backbone.bi_encoder
 
     def train(fold: ScoredPairs) -> Model:

@@ -37,4 +37,4 @@ def _sbert(materials: Materials) -> Contestant:
     name, paper = f"{backbone.family}-WikiSec", f"{backbone.family}-WikiSec-{backbone.size}"
     recipe = on_backbone(materials, name.lower(), backbone.bi_encoder, triplets, lambda _: losses.triplet)
     note = f"{backbone.trained_note}, trained on {counted(len(triplets), 'triplet')}; the paper's is {paper}"
-    return rows.by_recipe(materials, recipe, name, paper, note)
+    return rows.by_recipe(materials, recipe, name, paper, note, backbone.comparable)

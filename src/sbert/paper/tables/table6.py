@@ -63,4 +63,4 @@ def _after_stsb(materials: Materials, pooling: Pooling) -> Contestant:
 
 def _contestant(materials: Materials, name: str, recipe: Recipe, noun: str) -> Contestant:
     note = f"{materials.backbone.trained_note}, {counted(len(recipe.data), noun)}, one seed"
-    return rows.by_recipe(materials, recipe, name, name, note)
+    return rows.by_recipe(materials, recipe, name, name, note, materials.backbone.comparable)

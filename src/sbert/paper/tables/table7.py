@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,9 +79,10 @@ def _rows(materials: Materials, device: str) -> dict[str, Callable[[], Timed]]:
 
     def sbert(ending: str, note: str, encode: Encode) -> Timed:
         backbone = materials.backbone
-        name = f"{backbone.family}-{backbone.size}{ending}"
-        paper = "" if encode is _encode else name  # the paper's pads
-        row = Row(name, paper, f"{backbone.note}, {note}", backbone.digest)
+        size = f"-{backbone.size}" if backbone.comparable else f" ({Path(backbone.name).name})"
+        paper = "" if encode is _encode else f"{backbone.family}-{backbone.size}{ending}"  # the paper's pads
+        name, about = f"{backbone.family}{size}{ending}", f"{backbone.note}, {note}"
+        row = Row(name, paper, about, backbone.digest, comparable=backbone.comparable)
         return Timed(Contestant(row, backbone.bi_encoder), encode)
 
     batches, padded = f"batches of {BATCH} in the order", "padded to the longest"
