@@ -121,6 +121,14 @@ def test_the_corpus_as_published(tmp_path):
     assert report.scores[0].value == pytest.approx(100 * np.mean(each), abs=1e-3)
 
 
+def test_a_corpus_that_is_not_csv_is_named(tmp_path):
+    for code in ("GM", "GC", "DP"):
+        text = "sentence_1,sentence_2,regression_label\n비\r가,나,1\n"
+        (tmp_path / f"ArgPairs_{code}.csv").write_bytes(text.encode())
+    reason = dict(SUITES["arguments"].run(Letters(), tmp_path).missing)["afs"]
+    assert "ArgPairs_GM.csv, after line 1: not csv (new-line character" in reason
+
+
 def test_stand_ins_say_so(tmp_path):
     pairs = corpus()
     rows = zip(pairs.subsets, pairs.gold, pairs.first, pairs.second, strict=True)

@@ -74,6 +74,14 @@ def test_classes(tmp_path, tiny_classifier, labels):
     assert {name: score.value for name, score in found.items()} == PairClassification(FIRST, SECOND, NAMES)(model)
 
 
+def test_a_class_of_thousands_of_digits_is_a_name(tmp_path, scored):
+    data = file.read_pairs(
+        write(tmp_path / "a.tsv", "premise hypothesis label", FIRST[:2], SECOND[:2], ["9" * 5000, 7])
+    )
+    with pytest.raises(BadInput, match="a pair has the label"):
+        file.run(data, scored({pair: [0.0, 1.0] for pair in zip(FIRST, SECOND, strict=True)}, labels=["a", "b"]))
+
+
 def test_triplets(tmp_path, encoders):
     negatives = SECOND[1:] + SECOND[:1]
     path = write(tmp_path / "three.tsv", "anchor positive negative", FIRST, SECOND, negatives)

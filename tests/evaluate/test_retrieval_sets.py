@@ -161,6 +161,13 @@ def test_both_layouts(tmp_path):
     assert first.predicted.mean() == pytest.approx(first.value)
 
 
+def test_a_collection_whose_first_entry_has_no_number(tmp_path):
+    smart(tmp_path)
+    (tmp_path / "cran.all.1400").write_text(".T\n비\n", encoding="utf-8")
+    reason = dict(SUITES["retrieval"].run(Words(), tmp_path).missing)["cranfield"]
+    assert reason.endswith("starts with the field .T, but every entry must start with .I and its number")
+
+
 def test_a_reranker_is_reported_beside(tmp_path):
     tables(tmp_path)
     report = SUITES["retrieval"].only("cisi").run(Words(), tmp_path, reranker=Grades())

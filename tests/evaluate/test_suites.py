@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from pathlib import Path
 
@@ -336,6 +337,55 @@ def test_no_damage_ends_a_suite(tmp_path, content):
     (tmp_path / "klue-sts-v1.1_dev.json").write_text(content, encoding="utf-8")
     ((_, reason),) = SUITES["korean"].only("klue_sts_dev").run(Words(), tmp_path).missing
     assert "klue-sts-v1.1_dev.json" in reason
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        (
+            3,
+            "row 1: the label is 3, but must be one of 'entailment', 'neutral', 'contradiction' or one of their",
+        ),
+        (-2, "row 1: the label is -2, but"),
+        (True, "row 1: the label is True, but"),
+        (1.0, "row 1: the label is 1.0, but"),
+        (["neutral"], r"row 1: the label is \['neutral'\], but"),
+        ("함의", "row 1: the label is '함의', but"),
+    ],
+)
+def test_a_label_that_is_none_of_nli_is_named(tmp_path, label, said):
+    rows = [{"premise": "비", "hypothesis": "눈", "label": value} for value in (0, label)]
+    (tmp_path / "klue-nli-v1.1_dev.json").write_text(json.dumps(rows), encoding="utf-8")
+    ((_, reason),) = SUITES["korean"].only("klue_nli_dev").run(Oracle({}), tmp_path).missing
+    assert re.search(said, reason)
+
+
+def test_numbers_of_nli_mean_the_same_in_every_format(tmp_path):
+    rows = [("dev", ["entailment", "neutral", "contradiction"].index(gold), a, b) for a, b, gold in NLI]
+    tsv(tmp_path / "klue_nli.tsv", "split label premise hypothesis", rows)
+    assert only("korean", "klue_nli_dev", tmp_path, Oracle({(a, b): gold for a, b, gold in NLI})).value == 100
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"premise": "비", "hypothesis": "눈"}, "there is no field 'label'"),
+        ({"premise": "비", "hypothesis": "눈", "label": None}, "has no gold label in any of 1 rows"),
+        ({"premise": "비", "label": "neutral"}, "there is no field 'hypothesis'"),
+        ({"premise": 7, "hypothesis": "눈", "label": "neutral"}, "field 'premise' is int, but must be text"),
+    ],
+)
+def test_nli_without_what_it_needs(tmp_path, row, said):
+    (tmp_path / "klue-nli-v1.1_dev.json").write_text(json.dumps([row]), encoding="utf-8")
+    ((_, reason),) = SUITES["korean"].only("klue_nli_dev").run(Oracle({}), tmp_path).missing
+    assert said in reason
+
+
+@pytest.mark.parametrize("score", ["nan", "inf", "NaN"])
+def test_a_score_is_a_finite_number(tmp_path, score):
+    sts_table(tmp_path / "stsb.tsv", pairs=[*PAIRS, ("가", "나", score)])
+    ((_, reason),) = SUITES["sts"].only("stsb").run(Words(), tmp_path).missing
+    assert reason.endswith(f"line 8: the score is {score!r}, but must be a number")
 
 
 def test_report():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from pathlib import Path
 
@@ -145,6 +146,22 @@ def test_cross_validated_set(tmp_path):
     assert (score.gold == gold).all()
     assert score.value == pytest.approx(100 * (score.predicted == gold).mean())
     assert 60 < score.value < 99
+
+
+@pytest.mark.parametrize(
+    ("task", "rows", "said"),
+    [
+        ("mr", [{"text": "비", "label": None}], "line 1: the label is None, but must be a name or a number"),
+        ("mr", [{"text": "비", "label": ""}], "line 1: the label is '', but"),
+        ("mr", [{"text": "비", "label": [1]}], "line 1: the label is [1], but"),
+        ("mr", [{"text": "비", "label": 1}] * 9, "all training texts have the label '1', but a classifier needs"),
+        ("trec", [{"text": "비", "label": 1}], "the split 'train' was requested, but there is no field 'split'"),
+    ],
+)
+def test_labels_that_no_classifier_can_learn(tmp_path, task, rows, said):
+    (tmp_path / f"{task}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    ((_, reason),) = SUITES["senteval"].only(task).run(Words(), tmp_path).missing
+    assert said in reason
 
 
 def test_a_smaller_budget_is_noted(tmp_path):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -65,9 +66,12 @@ class Row:
         """Return the value in a column as a number."""
         value = self.field(column)
         try:
-            return float(value)
+            number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise BadInput(f"{self.where}: the {column} is {shown(value)}, but must be a number") from None
+            number = nan
+        if not isfinite(number):
+            raise BadInput(f"{self.where}: the {column} is {shown(value)}, but must be a number")
+        return number
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
 from sbert.evaluate.evaluators.evaluator import ScoreEvaluator, check_lengths, checksum
 from sbert.evaluate.evaluators.protocol import embed
 from sbert.evaluate.metrics.prediction import accuracy, f1
@@ -89,6 +89,9 @@ class Transfer(ScoreEvaluator[Encoder]):
         if train_limit is not None and train_limit < total:
             train = train.take(np.sort(np.random.default_rng(SEED).permutation(total)[:train_limit]))
             notes.append(f"{train_limit} of {total} training rows")
+        if len(set(train.labels)) == 1:
+            label = shown(train.labels[0])
+            raise BadInput(f"all training texts have the label {label}, but a classifier needs at least two labels")
         self.train, self.dev, self.test, self.folds, self.note = train, dev, test, folds, ", ".join(notes)
         self.gold = np.array((train if test is None else test).labels)
 

@@ -93,7 +93,10 @@ def _afs(paths: Sequence[Path]) -> ScoredPairs:
     rows: list[Row] = []
     for path, topic in zip(paths, AFS_TOPICS.values(), strict=True):
         reader, source = csv.DictReader(io.StringIO(files.decoded(path))), files.Source(str(path), "csv")
-        rows += [Row({**record, "subset": topic}, source, reader.line_num) for record in reader]
+        try:
+            rows += [Row({**record, "subset": topic}, source, reader.line_num) for record in reader]
+        except csv.Error as error:
+            raise BadInput(f"{path}, after line {reader.line_num}: not csv ({error}); correct the row") from None
     return read_pairs(rows, ("sentence_1", "sentence_2", "regression_label"), subsets=True)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from sbert.data import Columns
 from sbert.data.rows import Row
+from sbert.errors import BadInput, listed, shown
 from sbert.evaluate.suites.sources import Source, on_hub, own, published
 from sbert.evaluate.suites.task import Task, evaluator_of
 
 LABELS = ("entailment", "neutral", "contradiction")
 """In the order of the label numbers in files from the hub."""
+_NUMBERS = tuple(map(str, range(len(LABELS))))
 
 
 def read_nli(rows: list[Row]) -> Columns:
@@ -16,11 +18,24 @@ def read_nli(rows: list[Row]) -> Columns:
     columns = rows[0].fields
     pair = ("premise", "hypothesis") if "premise" in columns else ("sentence1", "sentence2")
     label = "gold_label" if "gold_label" in columns else "label"
+    rows[0].field(label)
     judged = [row for row in rows if row.fields.get(label) not in ("-", "", None, -1)]
     texts = {column: [row.text(column) for row in judged] for column in pair}
-    given = [row.field(label) for row in judged]
-    names = [LABELS[value] if isinstance(value, int) else str(value).lower() for value in given]
-    return Columns.of(texts, names, label_kind="class", name=rows[0].source.name)
+    if not judged:
+        raise BadInput(f"{rows[0].source.name} has no gold label in any of {len(rows):,} rows, but one is needed")
+    return Columns.of(texts, [_name(row, label) for row in judged], label_kind="class", name=rows[0].source.name)
+
+
+def _name(row: Row, label: str) -> str:
+    """Return the name of a label, which is given as a name or as a number."""
+    value = row.field(label)
+    name = str(value).lower()
+    if name in LABELS:
+        return name
+    if isinstance(value, (str, int)) and name in _NUMBERS:
+        return LABELS[_NUMBERS.index(name)]
+    numbers = f"one of their numbers, 0 to {len(LABELS) - 1}"
+    raise BadInput(f"{row.where}: the label is {shown(value)}, but must be one of {listed(LABELS)} or {numbers}")
 
 
 def _nli(name: str, *sources: Source[Columns]) -> Task[Columns]:

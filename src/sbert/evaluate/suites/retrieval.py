@@ -92,6 +92,8 @@ def _entries(path: Path) -> Iterator[dict[str, str]]:
             entry, field = {"I": line[3:].strip()}, ""
         elif len(line.rstrip()) == 2 and line[0] == ".":
             field = line[1]
+        elif field and not entry:
+            raise BadInput(f"{path} starts with the field .{field}, but every entry must start with .I and its number")
         elif field:
             entry[field] = f"{entry.get(field, '')} {line.strip()}".strip()
     if entry:

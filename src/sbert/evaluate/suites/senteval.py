@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sbert.data.files import read_lines
 from sbert.data.rows import Row, in_split, read_table
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
 from sbert.evaluate.evaluators.transfer import LabelledTexts, Transfer
 from sbert.evaluate.suites.sources import Read, Source, own
 from sbert.evaluate.suites.task import Options, Task
@@ -42,13 +42,20 @@ def transfer(data: LabelledSplits, options: Options) -> Transfer:
 def _from_table(rows: list[Row], splits: Sequence[str]) -> LabelledSplits:
     """Read the columns split, label, text and optionally text2; without ``splits`` all rows are training rows."""
     names = ("text", "text2") if "text2" in rows[0].fields else ("text",)
-    parts = {split: _from_rows(list(in_split(rows, (split,))), names) for split in splits}
+    parts = {split: _from_rows(list(in_split(rows, (split,), required=True)), names) for split in splits}
     return LabelledSplits(**parts) if parts else LabelledSplits(_from_rows(rows, names))
 
 
 def _from_rows(rows: list[Row], columns: Sequence[str], label: str = "label") -> LabelledTexts:
     texts = tuple([row.text(column) for row in rows] for column in columns)
-    return LabelledTexts(texts, [str(row.field(label)) for row in rows])
+    return LabelledTexts(texts, [_label(row, label) for row in rows])
+
+
+def _label(row: Row, column: str) -> str:
+    value = row.field(column)
+    if value == "" or not isinstance(value, (str, int, float)):
+        raise BadInput(f"{row.where}: the label is {shown(value)}, but must be a name or a number; drop the row")
+    return str(value)
 
 
 def _from_lines(lines: Iterable[tuple[str, str]]) -> LabelledTexts:

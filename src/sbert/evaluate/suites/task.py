@@ -31,6 +31,8 @@ _CAPABILITIES: dict[Capability, str] = {
     "scorer": "one that gives one score a pair, with predict",
     "classifier": "one that gives several labels a pair, with predict and labels",
 }
+_MOST_DIGITS = 10
+"""A class of as many digits is a name: no model has so many classes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def evaluator_of(data: Columns, _options: Options) -> ScoreEvaluator[Any]:
     if data.label_kind == "binary":
         return BinaryPairs(first, second, data.labels)
     names = [data.label_names[number] for number in data.labels.tolist()]
-    numbered = all(name.isdecimal() for name in data.label_names)
+    numbered = all(name.isdecimal() and len(name) < _MOST_DIGITS for name in data.label_names)
     return PairClassification(first, second, [int(name) for name in names] if numbered else names)
 
 
