@@ -131,7 +131,7 @@ def test_a_word_encoder(data, tmp_path):
         (["--report", "out.pdf"], "must end in .html", 2),
         (["--pairs", "없는 파일.tsv"], "없는 파일.tsv", 1),
         (["--suite", "sections", "--download"], "the hub did not give the data set", 1),  # these tests are offline
-        ([], "give --data DIR, or set SBERT_DATA", 1),
+        ([], "give --data DIR, or set SBERT_DATA", 2),
     ],
 )
 def test_what_is_wrong_is_one_line(tiny_folder, data, arguments, said, code):

@@ -90,7 +90,7 @@ def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_p
         (["table9"], "TABLE is 'table9'", 2),
         (["--budget", "honst"], "did you mean 'honest'?", 2),
         (["--data", "없는 폴더"], "'없는 폴더'", 1),
-        ([], "give --data DIR, or set SBERT_DATA", 1),
+        ([], "give --data DIR, or set SBERT_DATA", 2),
     ],
 )
 def test_what_is_wrong_is_one_line(data, tmp_path, arguments, said, code):

@@ -59,7 +59,9 @@ def test_streams_and_exit_codes(tiny_folder):
     assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == ["고양이", "개"]
     done = process("search", "없음.txt", "무엇", "-m", model)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: there is no file '없음.txt'\n"
+    assert done.stderr == (
+        "error: there is no file '없음.txt'; check the name; the order is sbert search FILE QUERY\n"
+    )
     assert process("search").returncode == 2
 
 

@@ -120,8 +120,8 @@ def test_a_bi_encoder_gives_its_similarity(folder, bi, pairs):
         np.array([row["prediction"] for row in rows], np.float32), encoder.similarity_pairwise(first, second)
     )
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "output is 'logit', but this BiEncoder gives its cosine only; leave --as out" in failure(
-        "predict", bi, "쌍.jsonl", "--as", "logit"
+    assert "--as is 'logit', but this BiEncoder gives its cosine only; leave --as out" in failure(
+        "predict", bi, "쌍.jsonl", "--as", "logit", code=2
     )
 
 
@@ -199,8 +199,8 @@ def test_a_poly_encoder_gives_its_scores(folder, poly, pairs):
     rows = [json.loads(line) for line in sbert("predict", poly, "쌍.jsonl").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx(load(poly).predict(pairs).tolist(), rel=1e-6)
     assert {row["scale"] for row in rows} == {"dot"}
-    line = failure("predict", poly, "쌍.jsonl", "--as", "logit")
-    assert "but this PolyEncoder gives its dot only; leave --as out" in line
+    line = failure("predict", poly, "쌍.jsonl", "--as", "logit", code=2)
+    assert "--as is 'logit', but this PolyEncoder gives its dot only; leave --as out" in line
     facts = json.loads(sbert("info", poly, "--json").stdout)
     assert (facts["kind"], facts["codes"], facts["codes_are"], facts["towers"]) == (
         "PolyEncoder",
@@ -278,7 +278,10 @@ def test_processes_speak_korean_and_end_with_codes(folder, cross):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["text"] in ("네, 옵니다.", "고양이")
     done = process("predict", cross, "없음.jsonl")
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: there is no file '없음.jsonl'\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "error: there is no file '없음.jsonl'; check the name; the order is sbert predict MODEL PAIRS\n"
+    )
     assert process("predict", cross).returncode == 2
 
 

@@ -92,7 +92,7 @@ def test_labels_prompts_and_errors_cannot_control_the_terminal(folder, bi, tiny_
     line = sbert("predict", "관계", "글.jsonl").stdout
     assert CONTROL.search(line) is None
     assert json.loads(line)["text2"] == HOSTILE
-    assert r"error: '\x1b[31m\x9b' has the suffix" in failure("search", "\x1b[31m\x9b", "무엇", "-m", bi)
+    assert r"error: there is no file '\x1b[31m\x9b'" in failure("search", "\x1b[31m\x9b", "무엇", "-m", bi)
     Path("글.tsv").write_text(f"{HOSTILE}\t글\n비\t눈\n", "utf-8")
     assert r"\x1b[31m" in failure("search", "글.tsv", "무엇", "-m", bi)
 

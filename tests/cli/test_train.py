@@ -155,7 +155,9 @@ def test_where_all_is_typed_every_setting_is_usage(base):
     assert "a key of train is 'epoch'" in failure(*base, "--set", "train.epoch=2", code=2)
     assert "epochs is 0, but must be at least 1" in failure(*base, "--set", "train.epochs=0", code=2)
     Path("실행.toml").write_text("[data]\ntrain = []\n[train]\nepochs = 0\noutput_dir = 'a'\n", encoding="utf-8")
-    assert "epochs is 0" in failure("train", "실행.toml", "--set", "data.train=['쌍.tsv']")
+    typed = ["train", "실행.toml", "--set", "data.train=['쌍.tsv']"]
+    assert "epochs is 0" in failure(*typed)
+    assert "train.epochs is 'x'" in failure(*typed, "--set", "train.epochs=x", code=2)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_encode_prompt_name(file, encoder, texts):
     sbert("encode", file, "-o", "a.npy", "-m", "모형", "--prompt-name", "질문")
     assert np.array_equal(np.load("a.npy"), encoder.encode(texts, prompt="무엇을 찾나요: "))
     assert not np.array_equal(np.load("a.npy"), encoder.encode(texts))
-    assert "'질문'" in failure("encode", file, "-o", "a.npy", "-m", "모형", "--prompt-name", "질뭉")
+    assert "'질문'" in failure("encode", file, "-o", "a.npy", "-m", "모형", "--prompt-name", "질뭉", code=2)
 
 
 def test_encode_json_summary(file, model, texts):
@@ -254,18 +254,16 @@ def test_info_of_a_cross_encoder(tiny_classifier):
     ("arguments", "message"),
     [
         (["encode", "없음.txt", "-o", "a.npy"], "no file '없음.txt'"),
-        (["encode", "문장.txt", "-o", "없음/a.npy"], "No such file or directory"),
+        (["encode", "문장.txt", "-o", "없음/a.npy"], "create the folder first"),
         (["encode", "문장.txt", "-o", "a.npy", "--column", "제목"], "'text'"),
-        (["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", "99"], "1 to 32 dimensions"),
-        (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "999"], "128 positions"),
-        (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "8", "--on-truncate", "raise"], "truncated at 8"),
-        (["similarity", "하나의 글"], "got '하나의 글' alone, which is not a file, but two texts or a file"),
-        (["similarity", "Dr. Smith eats lunch"], "got 'Dr. Smith eats lunch' alone"),
-        (["similarity", "3.5킬로미터"], "got '3.5킬로미터' alone"),
-        (["similarity", "긴 글 " * 100], "긴 글…' alone, which is not a file"),
+        (
+            ["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "8", "--on-truncate", "raise"],
+            "--on-truncate chunk or",
+        ),
         (["similarity", "없음.jsonl.gz"], "no file '없음.jsonl.gz'"),
         (["similarity", "없음", "--format", "txt"], "no file '없음'"),
-        (["search", "없음.txt", "무엇"], "no file '없음.txt'"),
+        (["search", "무엇", "문장.txt"], "'무엇'; check the name; the order is sbert search FILE QUERY"),
+        (["search", "벡터.npy", "무엇"], "there is no file '벡터.npy'"),
         (["pairs", "없음.txt"], "no file '없음.txt'"),
     ],
 )
@@ -287,6 +285,15 @@ def test_a_failure_is_one_line_and_leaves_nothing(file, model, arguments, messag
         (["similarity", "문장.txt", "--plot", "a.gif"], "must end in .png"),
         (["similarity", "문장.txt", "--measure", "cosin"], "did you mean 'cosine'?"),
         (["search", "문장.txt", "무엇", "--format", "xml"], "--format is 'xml'"),
+        (["search", "문장.txt", "무엇", "--device", "foo"], "--device is 'foo', but must be cpu, cuda, cuda:N or mps"),
+        (["encode", "문장.txt", "-o", "a.npy", "--truncate-dim", "99"], "--truncate-dim is 99, but the model gives"),
+        (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "999"], "--max-seq-length is 999, but this model"),
+        (["encode", "문장.txt", "-o", "a.npy", "--max-seq-length", "1"], "--max-seq-length is 1, but the tokenizer"),
+        (["encode", "문장.txt", "-o", "a.npy", "--prompt-name", "query"], "--prompt-name is 'query', but the model"),
+        (["similarity", "하나의 글"], "got '하나의 글' alone, which is not a file, but two texts or a file"),
+        (["similarity", "Dr. Smith eats lunch"], "got 'Dr. Smith eats lunch' alone"),
+        (["similarity", "3.5킬로미터"], "got '3.5킬로미터' alone"),
+        (["similarity", "긴 글 " * 100], "긴 글…' alone, which is not a file"),
     ],
 )
 def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, arguments, message):
@@ -315,6 +322,11 @@ def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, argument
 def test_wrong_usage_is_one_line(file, arguments, message):
     assert message in failure(*arguments, code=2)
     assert os.listdir() == [file]
+
+
+def test_vectors_without_texts_cannot_be_searched(file, model):
+    sbert("encode", file, "-o", "벡터.npy", "-m", model)
+    assert "write .parquet or .jsonl with sbert encode" in failure("search", "벡터.npy", "무엇", "-m", model)
 
 
 def test_no_such_model(file):

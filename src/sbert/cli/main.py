@@ -43,10 +43,14 @@ _WRONG_USAGE = 2  # the exit code of typer for an unknown option
 
 
 class _Verb(TyperCommand):
-    """A subcommand whose help shows no type beside a flag."""
+    """A subcommand whose help shows no type beside a flag, and whose errors are one line."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _without_flag_types(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        with reported_errors(), usage.named_options(ctx):
+            return super().invoke(ctx)
 
 
 class _Verbs(TyperGroup):
@@ -78,7 +82,7 @@ def _imported(name: str) -> Any:
     with reported_errors():
         verb = getattr(import_module(f"sbert.cli.verbs.{name}"), name)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command(cls=_Verb)(reported_errors()(verb))
+    single.command(cls=_Verb)(verb)
     return typer.main.get_command(single)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sbert.errors import BadInput, WrongUsage
+from sbert.errors import WrongUsage, shown
 
 INTERRUPTED = 130
 """The exit code that a shell reports for a program that SIGINT ended."""
@@ -27,10 +28,20 @@ AnyModel = Annotated[
 ]
 ModelA = Annotated[str, typer.Argument(metavar="A", help="First model, of any kind: a folder or a name.")]
 ModelB = Annotated[str, typer.Argument(metavar="B", help="Second model, of any kind: a folder or a name.")]
+
+
+def _device(name: str | None) -> str | None:
+    if name is not None and not re.fullmatch(r"(cpu|cuda|mps|xpu)(:\d+)?", name):
+        raise typer.BadParameter(f"--device is {shown(name)}, but must be cpu, cuda, cuda:N or mps")
+    return name
+
+
 Device = Annotated[
     str | None,
     typer.Option(
-        "--device", help="Device to run on, such as cpu, cuda or cuda:1. Defaults to a GPU if there is one, else cpu."
+        "--device",
+        callback=_device,
+        help="Device to run on, such as cpu, cuda or cuda:1. Defaults to a GPU if there is one, else cpu.",
     ),
 ]
 
@@ -107,5 +118,5 @@ def data_folder(named: Path | None) -> Path:
     """Return the folder that ``--data`` or the variable SBERT_DATA names."""
     folder = named or os.environ.get("SBERT_DATA")
     if not folder:
-        raise BadInput("no folder of test data is named; give --data DIR, or set SBERT_DATA")
+        raise WrongUsage("no folder of test data is named; give --data DIR, or set SBERT_DATA")
     return Path(folder)

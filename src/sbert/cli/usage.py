@@ -1,12 +1,16 @@
-"""Turns what typer finds wrong with a command line into one sentence. Knows no subcommand."""
+"""Says in one sentence what is wrong with a command line, in the names that users type. Knows no subcommand."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import typer
 
-from sbert.errors import BadOption, shown
+from sbert.errors import BadInput, BadOption, WrongUsage, shown
 
 UsageError: Any = typer.BadParameter.__base__
 """The error of a wrong command line; typer gives only its subclass a public name."""
@@ -33,6 +37,37 @@ def sentence(error: Any) -> str:
         return message
     about_option = hasattr(error, "option_name") or getattr(param, "param_type_name", "") == "option"
     return f"{message}; {ctx.command_path} --help lists the options" if about_option else f"{message}; {order(ctx)}"
+
+
+@contextmanager
+def named_options(ctx: Any) -> Iterator[None]:
+    """Give options in errors the names that are typed; an option whose value cannot be used is wrong usage."""
+    try:
+        yield
+    except BadInput as error:
+        message = _missing_file(str(error), ctx)
+        options = {param.name: name_of(param) for param in ctx.command.params if param.param_type_name == "option"}
+        same = {name: typed for name, typed in options.items() if typed == f"--{name.replace('_', '-')}"}
+        for name, typed in same.items():
+            if message.startswith(f"{name} is ") and ctx.params[name]:  # else a file is wrong
+                raise WrongUsage(typed + message.removeprefix(name)) from None
+            message = re.sub(rf"\b{name}='(\w+)'(?: or '(\w+)')?", partial(_typed, typed), message)
+        if message == str(error):
+            raise
+        raise BadInput(message) from None
+
+
+def _typed(option: str, found: re.Match[str]) -> str:
+    return " or ".join(f"{option} {value}" for value in found.groups() if value)
+
+
+def _missing_file(message: str, ctx: Any) -> str:
+    """Add the order of the arguments to the message about an argument that names no file."""
+    arguments = [param for param in ctx.command.params if param.param_type_name == "argument"]
+    given = [f"there is no file {shown(ctx.params[param.name], 300)}" for param in arguments]
+    if len(given) < 2 or not message.startswith(tuple(given)):
+        return message
+    return f"{message}; {order(ctx)}"
 
 
 def name_of(param: Any) -> str:

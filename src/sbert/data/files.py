@@ -68,6 +68,8 @@ def source(path: str | Path, format: str | None = None, *, txt: str = "txt") -> 
     path = str(path)
     if format is not None:
         check_value("--format", format, FORMATS)
+    if path != STANDARD_INPUT and not os.path.exists(path):  # whatever its name
+        raise _no_file(path)
     found = format or ("txt" if path == STANDARD_INPUT else format_of(path))
     found = txt if found == "txt" else found
     if path != STANDARD_INPUT:
@@ -90,6 +92,10 @@ def format_of(path: str) -> str:
     suffix = lower.with_suffix("").suffix if compressed else lower.suffix
     if os.path.isdir(path):
         raise BadInput(f"{path!r} is a folder, but a file is needed here; name one")
+    if suffix == ".npy":
+        raise BadInput(
+            f"{shown(path)} holds vectors without texts; write .parquet or .jsonl with sbert encode instead"
+        )
     if suffix[1:] not in FORMATS or (compressed and suffix == ".parquet"):
         raise BadInput(
             f"{shown(path)} has the suffix {shown(''.join(lower.suffixes[-2:]))}, but must end in "
@@ -97,6 +103,10 @@ def format_of(path: str) -> str:
             "command line name its format with --format"
         )
     return suffix[1:]
+
+
+def _no_file(path: str) -> BadInput:
+    return BadInput(f"there is no file {shown(path, 300)}; check the name")
 
 
 @contextmanager
@@ -108,7 +118,7 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         stream = gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # noqa: SIM115 (closed below)
     except FileNotFoundError:
-        raise BadInput(f"there is no file {shown(path, 300)}") from None
+        raise _no_file(path) from None
     except OSError as error:
         raise BadInput(f"cannot read {shown(path)}: {error.strerror}") from None
     with stream:

@@ -96,7 +96,8 @@ def check_writable(path: Path) -> None:
         with draft(target.parent) as folder:
             (folder / "new").touch()
     except OSError as error:
-        raise BadInput(f"cannot write {str(path)!r}: {error.strerror} ({str(target.parent)!r})") from None
+        way = "choose another place" if target.parent.is_dir() else "create the folder first"
+        raise BadInput(f"cannot write {str(path)!r}: {error.strerror} ({str(target.parent)!r}); {way}") from None
 
 
 def real(path: Path) -> Path:

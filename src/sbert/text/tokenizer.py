@@ -230,7 +230,7 @@ class Tokenizer:
     def _check_max_length(self, special: int) -> None:
         if self.max_length <= special:
             raise BadInput(
-                f"max_length is {self.max_length}, but the tokenizer alone adds {special} special tokens; "
+                f"max_seq_length is {self.max_length}, but the tokenizer alone adds {special} special tokens; "
                 f"ask for at least {special + 1}"
             )
 

@@ -13,7 +13,7 @@ from sbert.cli.options import AnyModel, Columns, Device, Format, Json, names
 from sbert.data import writers
 from sbert.data.rows import Rows, scan
 from sbert.disk.progress import Progress
-from sbert.errors import BadInput, check_value, counted
+from sbert.errors import BadInput, WrongUsage, check_value, counted
 from sbert.models.load import Model, load
 from sbert.types import OnTruncateWhole, Output
 
@@ -102,7 +102,7 @@ def _result(model: Model, output: Output, rows: Rows) -> _Result:
     try:
         scale = model.pair_scale(output)
     except BadInput as error:
-        raise BadInput(f"{error}; leave --as out") from None
+        raise WrongUsage(f"{str(error).replace('output', '--as', 1)}; leave --as out") from None
     result = _Result(getattr(model, "labels", ()), scale)
     for name in result.example:
         if name in rows.fields:

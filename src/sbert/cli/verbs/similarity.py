@@ -71,7 +71,7 @@ def _check(first: str, second: str | None, measure: str | None, plot: Path | Non
     named_like_file = first.lower().removesuffix(".gz").endswith(tuple(f".{name}" for name in FORMATS))
     is_file = first == "-" or named_like_file or os.path.exists(first)  # a text may be too long for a path
     if second is None and kind is None and not is_file:
-        raise BadInput(
+        raise WrongUsage(
             f"got {display.shorten(first, _SHOWN)!r} alone, which is not a file, but two texts or a file of texts are "
             "needed; give a second text, or name a file"
         )

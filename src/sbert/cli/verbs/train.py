@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -147,8 +147,14 @@ def _describe(path: Path | None, given: dict[str, Any], assignments: list[str]) 
         tables = settings.put(tables, key, value)
     with usage():
         tables = reduce(settings.override, assignments, tables)
-    with usage() if path is None else nullcontext():  # without a file, only the command line can be wrong
+    try:
         described = RunFile.of(tables)
+    except BadInput as error:
+        typed = [*given, *(assignment.partition("=")[0].strip() for assignment in assignments)]
+        about = tuple(f"{name} is " for key in typed for name in (key, key.rpartition(".")[2]))
+        if path is None or str(error).startswith(about):  # without a file, only the command line can be wrong
+            raise WrongUsage(str(error)) from None
+        raise
     _check_typed(described, given)
     return described
 
