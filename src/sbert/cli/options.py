@@ -53,7 +53,16 @@ TextFile = Annotated[
         metavar="FILE", help="File of texts: txt, tsv, csv, jsonl, json (or .gz) or parquet; - is standard input."
     ),
 ]
-Query = Annotated[str, typer.Argument(metavar="QUERY", help="Text to look for.")]
+
+
+def checked_query(text: str | None) -> str | None:
+    """Refuse an empty query, whose hits mean nothing."""
+    if text is not None and not text.strip():
+        raise typer.BadParameter("the query is empty, but must be a text")
+    return text
+
+
+Query = Annotated[str, typer.Argument(metavar="QUERY", callback=checked_query, help="Text to look for.")]
 Column = Annotated[
     str | None,
     typer.Option("--column", help="Field that holds the texts. Defaults to 'text', 'sentence' or the only field."),
@@ -98,7 +107,7 @@ StoreOption = Annotated[
 # Output
 
 TopK = Annotated[int, typer.Option("-k", min=1, help="Number of texts to show.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 HtmlReport = Annotated[
     Path | None, typer.Option("--report", metavar="OUT.html", help="Also write the results as an HTML page.")
 ]

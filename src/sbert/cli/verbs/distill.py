@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import INTERRUPTED, AnyModel, Columns, Device, Format, Json, names
+from sbert.cli.options import INTERRUPTED, Columns, Device, Format, Json, names
 from sbert.data.rows import Rows, scan
 from sbert.data.writers import TABLE_SUFFIXES, check_fields, check_output, numbers, open_table
 from sbert.disk.workplace import Workplace
@@ -26,7 +26,9 @@ _HIGHEST = 5
 
 
 def distill(
-    teacher: AnyModel,
+    teacher: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Trained cross-encoder with one score: a folder or a name.")
+    ],
     source: Annotated[
         str,
         typer.Argument(
@@ -35,7 +37,7 @@ def distill(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--output", "-o", help=".tsv, .csv, .jsonl or .parquet; the last two only for triples.")
+        Path, typer.Option("--output", "-o", help=".tsv, .csv, .jsonl or .parquet; triples need .jsonl or .parquet.")
     ],
     columns: Columns = None,
     kind: Format = None,

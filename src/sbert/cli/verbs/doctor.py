@@ -12,7 +12,7 @@ from rich.text import Text
 from sbert import hub
 from sbert.cli import show
 from sbert.cli.demo.results import read_sentences
-from sbert.cli.options import Json, ModelArgument
+from sbert.cli.options import Device, Json, ModelArgument
 from sbert.disk import machine
 from sbert.errors import SbertError, counted
 from sbert.evaluate.performance import speed, stability
@@ -36,10 +36,10 @@ class Finding(NamedTuple):
     values: dict[str, Any]
 
 
-def doctor(name: ModelArgument = None, json: Json = False) -> None:
+def doctor(name: ModelArgument = None, device: Device = None, json: Json = False) -> None:
     """Check the installation, a model of any kind and this machine's speed; exit code 1 if a check fails."""
     findings = []
-    for finding in _examine(name):
+    for finding in _examine(name, device):
         findings.append(finding)
         if not json:
             mark, style = {True: ("✓", "green"), False: ("✗", "red"), None: ("-", "dim")}[finding.good]
@@ -52,13 +52,13 @@ def doctor(name: ModelArgument = None, json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _examine(name: str | None) -> Iterator[Finding]:
+def _examine(name: str | None, device: str | None) -> Iterator[Finding]:
     versions = machine.versions()
     yield Finding("software", True, ", ".join(f"{name} {number}" for name, number in versions.items()), versions)
     yield _machine()
     try:
         folder = hub.resolve(name)
-        model = load(folder)
+        model = load(folder, device=device)
     except SbertError as error:
         yield Finding("model", False, str(error), {})
         return

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Column, Device, Format, Json, ModelName, TopK
+from sbert.cli.options import Column, Device, Format, Json, ModelName, TopK, checked_query
 from sbert.cli.stores import StoreSearch, is_store
 from sbert.data.rows import Row, read_texts
 from sbert.errors import BadInput, WrongUsage, check_value, counted
@@ -28,7 +28,10 @@ def search(
         typer.Argument(metavar="FILE", help="Store that sbert index wrote, or a file of texts; - is standard input."),
     ],
     query: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="Text to look for. A store asks for queries without one.")
+        str | None,
+        typer.Argument(
+            metavar="QUERY", callback=checked_query, help="Text to look for. A store asks for queries without one."
+        ),
     ] = None,
     k: TopK = 10,
     filter: Annotated[

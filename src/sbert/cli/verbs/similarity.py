@@ -9,7 +9,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import Column, Format, Json, ModelName
+from sbert.cli.options import Column, Device, Format, Json, ModelName
 from sbert.data.files import FORMATS
 from sbert.data.rows import read_texts
 from sbert.data.writers import check_output
@@ -35,6 +35,7 @@ def similarity(
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
     """Compare two texts, or all texts of a file with each other. Distances are negated: a higher score is nearer."""
@@ -42,7 +43,7 @@ def similarity(
     texts = [row.texts[0] for row in read_texts(first, column, kind)] if second is None else [first, second]
     if len(texts) > _MOST_TEXTS:
         raise BadInput(f"{first} has {len(texts):,} texts, but a matrix takes {_MOST_TEXTS:,}; use: sbert pairs")
-    encoder = BiEncoder.from_pretrained(model)
+    encoder = BiEncoder.from_pretrained(model, device=device)
     if measure is not None:
         encoder.similarity_fn_name = cast(Similarity, measure)
     used = encoder.similarity_fn_name
