@@ -102,7 +102,9 @@ def test_what_to_do_about_long_pairs(backend, caplog):
 
 
 def test_no_room_for_any_token(backend):
-    with pytest.raises(BadInput, match=r"max_length is 3, but the tokenizer alone adds 3 special tokens; .* least 4"):
+    with pytest.raises(
+        BadInput, match=r"max_seq_length is 3, but the tokenizer alone adds 3 special tokens; .* least 4"
+    ):
         Tokenizer(backend("bert"), 3).pairs([("a", "b")])
 
 

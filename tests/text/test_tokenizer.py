@@ -173,7 +173,7 @@ def test_a_lone_surrogate_is_named(backend: tokenizers.Tokenizer) -> None:
 
 
 def test_a_length_with_no_room_for_text(backend: tokenizers.Tokenizer) -> None:
-    with pytest.raises(BadInput, match=r"max_length is 2, .* at least 3"):
+    with pytest.raises(BadInput, match=r"max_seq_length is 2, .* at least 3"):
         Tokenizer(backend, 2)
 
 
