@@ -34,7 +34,7 @@ def test_very_many_columns_take_seconds(write, name):
     for reader in (read, lambda path: scan(str(path)), lambda path: read_texts(str(path))):
         with pytest.raises(BadInput, match=r"\(100,000 in all\)") as caught:
             reader(path)
-        assert len(str(caught.value)) < 700
+        assert len(str(caught.value).replace(str(path), "")) < 620
     assert time.perf_counter() - start < 20
 
 
@@ -124,5 +124,6 @@ def test_nanoseconds_are_read_as_text(tmp_path):
 
 
 def test_a_name_that_no_file_can_have():
-    with pytest.raises(BadInput, match=r"cannot read 'xxx.*: File name too long"):
+    with pytest.raises(BadInput, match=r"there is no file 'xxx.*; check the name") as caught:
         read_texts("x" * 5000 + ".txt")
+    assert len(str(caught.value)) < 700

@@ -360,11 +360,11 @@ def test_limit_counts_the_rows_taken(write):
             "a.tsv",
             "제목\t본문\n가\t나\n",
             {},
-            r"columns '제목', '본문', but .*sts \(premise/hypothesis/score or .*; or name those to read with "
-            "columns= and label=, or with --columns and --label on the command line$",
+            r"columns '제목', '본문', but .*sts \(premise/hypothesis/score or .*; or name them with columns and "
+            r"label \(--columns and --label\)$",
         ),
         ("a.tsv", "premise\thypothesis\n가\t나\n", {}, r"nli \(premise/hypothesis/label or"),
-        ("a.tsv", "text\n가\n", {"shape": "sts"}, r"needs those of a shape: sts \([^;]*\); or name those"),
+        ("a.tsv", "text\n가\n", {"shape": "sts"}, r"needs those of a shape: sts \([^;]*\); or name them"),
         (
             "a.tsv",
             "text\n가\n",

@@ -216,7 +216,7 @@ def test_cached_tokenizer_is_no_model(cache):
 
 @pytest.mark.parametrize("name", ["a" * 300, "긴" * 100, "a\0b"])
 def test_a_name_that_neither_disk_nor_hub_takes(name, cache):
-    assert "no possible repository name" in refusal(name)
+    assert "not a valid repository name" in refusal(name)
 
 
 def refusal(name: str | None, revision: str | None = None) -> str:
@@ -237,8 +237,8 @@ def test_not_found(asked):
     [
         ("org/secret", None, "access must be asked for"),
         ("org/tiny", "v9", "no such revision"),
-        ("org/a b", None, "no possible repository name"),
-        ("", None, "no possible repository name"),
+        ("org/a b", None, "not a valid repository name"),
+        ("", None, "not a valid repository name"),
     ],
 )
 def test_reasons(asked, name, revision, reason):

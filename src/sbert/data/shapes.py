@@ -82,8 +82,8 @@ def recognise(
     wanted = SHAPES if shape is None else {shape: SHAPES[shape]}
     raise BadInput(
         f"{name} has the columns {listed(available)}, but needs those of a shape: "
-        f"{'; '.join(f'{key} ({value})' for key, value in wanted.items())}; or name those to read with columns= "
-        "and label=, or with --columns and --label on the command line"
+        f"{'; '.join(f'{key} ({value})' for key, value in wanted.items())}; or name them "
+        "with columns and label (--columns and --label)"
     )
 
 

@@ -103,7 +103,7 @@ def refusal(path: Path, why: str) -> BadModel:
 def check_file(path: Path, largest: int) -> None:
     """Raise BadModel unless ``path`` is a file of at most ``largest`` bytes."""
     if not path.is_file():
-        raise BadModel(f"{path} is missing; the folder is no complete model, download or save it again")
+        raise BadModel(f"{path.resolve()} is missing; the folder is no complete model, download or save it again")
     if (size := path.stat().st_size) > largest:
         raise refusal(path, f"has {size:,} bytes, but at most {largest:,} are read")
 

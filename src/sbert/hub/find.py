@@ -100,7 +100,7 @@ def _reason(error: Exception) -> str:
 
     offline = "offline, as HF_HUB_OFFLINE asks" if constants.HF_HUB_OFFLINE else "no network"
     reasons = {
-        errors.HFValidationError: "no possible repository name",
+        errors.HFValidationError: "not a valid repository name",
         errors.GatedRepoError: "access must be asked for on its page",
         errors.RepositoryNotFoundError: "not found",
         errors.RevisionNotFoundError: "no such revision",

@@ -28,7 +28,7 @@ Windows = Iterator[tuple[list[Row], Array]]
 _OPTIONS = EncodeOptions.__annotations__.keys()
 """The parameters of the command that are options of ``BiEncoder.encode``, under the same names."""
 _CALIBRATED = ("int8", "uint8")
-_WINDOW = 4096
+_WINDOW = 1024
 """Rows that are read, embedded and written together."""
 
 

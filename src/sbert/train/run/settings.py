@@ -42,6 +42,8 @@ def read(path: str | Path) -> Table:
     except RecursionError:
         raise BadInput(f"{path} is nested too deeply, but a run file has tables of plain values; correct it") from None
     except ValueError as error:  # also numbers with thousands of digits, which are not a TOMLDecodeError
+        if Path(path).suffix.lower() in (".tsv", ".csv", ".jsonl", ".json", ".txt", ".parquet", ".gz"):
+            raise BadInput(f"{path} is a data file, but a run file is needed; use --data {path}") from None
         raise BadInput(f"{path} is not a valid TOML file ({error}); correct it there") from None
 
 
