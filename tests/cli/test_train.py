@@ -282,7 +282,7 @@ def test_numbers_as_labels_are_scores_or_say_how_to_be(base, folder):
 
 def test_device(base):
     assert json.loads(sbert(*base, "--device", "cpu", "--json").stdout)["steps"] == 3
-    assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b")
+    assert "'meta-tensor'" in failure(*base, "--device", "meta-tensor", "-o", "runs/b", code=2)
 
 
 def test_explain_warns(base, folder):

@@ -23,7 +23,7 @@ def test_a_word_encoder_scores_and_ranks(words):
     rows = [json.loads(line) for line in sbert("predict", words, "쌍.tsv").stdout.splitlines()]
     assert [row["prediction"] for row in rows] == pytest.approx([0, 0.5**0.5])
     assert {row["scale"] for row in rows} == {"cosine"}
-    assert "this WordEncoder gives its cosine only" in failure("predict", words, "쌍.tsv", "--as", "logit")
+    assert "this WordEncoder gives its cosine only" in failure("predict", words, "쌍.tsv", "--as", "logit", code=2)
     Path("글.txt").write_text("cat\n눈\n비\n", encoding="utf-8")
     hits = json.loads(sbert("rank", words, "비", "글.txt", "--json").stdout)
     assert [hit["text"] for hit in hits] == ["비", "눈", "cat"]

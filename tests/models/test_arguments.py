@@ -7,6 +7,7 @@ import torch
 
 from sbert import BiEncoder, CrossEncoder, PolyEncoder, WordEncoder, load
 from sbert.errors import BadInput, SbertError
+from sbert.models import inference
 
 MODELS = [BiEncoder, CrossEncoder, PolyEncoder]
 TEXTS = [f"문장 {number}" for number in range(10_000)]
@@ -48,3 +49,21 @@ def test_labels_in_messages_are_shortened(tiny_folder):
     with pytest.raises(BadInput, match="num_labels is 2, but there are 3000 labels") as caught:
         CrossEncoder.from_pretrained(tiny_folder("bert"), labels=names, num_labels=2)
     assert len(str(caught.value)) < 600
+
+
+def test_an_interrupt_while_cleaning_up_leaves_training_mode_as_it_was(tiny_folder, monkeypatch):
+    model = BiEncoder.from_pretrained(tiny_folder("bert"))
+    model.train()
+    real, calls = inference._end_run, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) < 3:
+            raise KeyboardInterrupt
+        real(*arguments)
+
+    monkeypatch.setattr(inference, "_end_run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.encode(["비가 온다.", "A cat."])
+    assert all(module.training for module in model.modules())
+    assert model not in inference._running

@@ -236,3 +236,12 @@ def test_a_whole_corpus(bundled: BiEncoder) -> None:
         assert np.array_equal(np.stack([bundled.encode(text) for text in corpus]), expected)
         for budget in (16, 100, 1000, 4096, 16384):
             assert np.array_equal(bundled.encode(corpus[::-1], batch_tokens=budget)[::-1], expected)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_head_of_one_dimension_gives_the_same_value_in_company(tiny_folder, sentences, bias):
+    backbone = Backbone.from_pretrained(tiny_folder("bert"))
+    model = BiEncoder(backbone, "cls", [Dense(backbone.transformer.facts.hidden_size, 1, bias=bias)])
+    together = model.encode(sentences, batch_tokens=100_000, on_truncate="ignore")
+    alone = np.stack([model.encode(text, on_truncate="ignore") for text in sentences])
+    assert (together == alone).all()

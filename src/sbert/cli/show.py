@@ -28,12 +28,17 @@ _MOST_FIELDS = 40  # columns of a table that the other fields of a hit may take
 
 
 def escaped(text: str) -> str:
-    r"""Escape control characters except tabs and line feeds.
+    r"""Escape control characters except tabs and line feeds, and characters that change the direction of writing.
 
-    >>> print(escaped("\x1b[31m빨강\x9b"))
-    \x1b[31m빨강\x9b
+    >>> print(escaped("\x1b[31m빨강\x9b\u202e"))
+    \x1b[31m빨강\x9b\u202e
     """
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", text)
+    return re.sub(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{display.DIRECTION_MARKS}]", _escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 class Screen(Console):

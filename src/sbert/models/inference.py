@@ -22,7 +22,7 @@ from sbert.errors import check_count
 from sbert.nn.bert import Bert
 from sbert.nn.blocks import SMALLEST_BLOCK, Blocks
 from sbert.nn.stable import safe_threads
-from sbert.nn.threads import on_cores, thread_count
+from sbert.nn.threads import despite_interrupts, on_cores, thread_count
 from sbert.text import Tokens, batches
 from sbert.types import Batch, IntArray
 
@@ -103,10 +103,15 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
                 module.training = False
         yield
     finally:
-        with _switching:
-            runs, training = _running.get(model, (set(), []))
-            runs.discard(this_run)
-            if not runs:
-                _running.pop(model, None)
-                for module in training:
-                    module.training = True
+        despite_interrupts(lambda: _end_run(model, this_run))
+
+
+def _end_run(model: nn.Module, this_run: object) -> None:
+    """Put the modules back into training mode unless another run uses the model."""
+    with _switching:
+        runs, training = _running.get(model, (set(), []))
+        runs.discard(this_run)
+        if not runs:
+            for module in training:
+                module.training = True
+            _running.pop(model, None)

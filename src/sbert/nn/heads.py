@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sbert.errors import BadInput, check_option
-from sbert.nn.stable import fill
+from sbert.nn.stable import fill, linear
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     "identity": nn.Identity,
@@ -38,7 +38,7 @@ class Dense(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, in) -> (B, out)."""
-        result: Tensor = self.function(self.linear(x))
+        result: Tensor = self.function(linear(x, self.linear.weight, self.linear.bias))
         return result
 
 

@@ -90,9 +90,9 @@ def aligned_copies(heads: int) -> int:
     return _ALIGNED_FLOATS // math.gcd(_ALIGNED_FLOATS, heads)
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Apply a linear map of any width: (N, K), (L, K), (L,) -> (N, L)."""
-    return F.linear(x, fill(weight, 2), fill(bias, 2))[:, : len(weight)]
+    return F.linear(x, fill(weight, 2), None if bias is None else fill(bias, 2))[:, : len(weight)]
 
 
 def over_read(rows: Tensor, groups: Sequence[Group]) -> list[Tensor]:

@@ -61,7 +61,24 @@ def on_cores(count: int, function: Callable[[Item], Result], items: Iterable[Ite
             yield item, result
     finally:
         call.waiting.clear()
-        _workers.withdraw(call)
+        despite_interrupts(lambda: _workers.withdraw(call))
+
+
+def despite_interrupts(clean_up: Callable[[], None]) -> None:
+    """Call ``clean_up`` again and again until no KeyboardInterrupt ends it, and raise the interrupt then.
+
+    Args:
+        clean_up: Can be interrupted anywhere and called again.
+    """
+    interrupt: KeyboardInterrupt | None = None
+    while True:
+        try:
+            clean_up()
+            break
+        except KeyboardInterrupt as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 class _Call:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 
+DIRECTION_MARKS = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""Characters that reorder or break what is shown, as a part of a character class."""
+
 
 def number(value: float, decimals: int = 2) -> str:
     """Round a number. The result is never minus zero."""
@@ -67,10 +70,10 @@ def one_line(text: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    r"""Write JSON with readable letters and escaped control characters; ``json`` itself leaves DEL and C1 as they are.
+    r"""Write JSON with readable letters and escaped control characters, of which ``json`` itself leaves some.
 
-    >>> print(json_text({"글": "하나\x9b"}))
-    {"글": "하나\u009b"}
+    >>> print(json_text({"글": "하나\x9b\u202e"}))
+    {"글": "하나\u009b\u202e"}
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-    return re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(f"[\x7f-\x9f{DIRECTION_MARKS}]", lambda found: f"\\u{ord(found[0]):04x}", text)

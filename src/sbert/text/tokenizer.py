@@ -251,7 +251,7 @@ def _one_sentence(rows: list[Any], start: int) -> Iterator[None]:
     """
     try:
         yield
-    except (SbertError, KeyboardInterrupt, SystemExit):
+    except (SbertError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # A panic is not an Exception.
         for row, texts in enumerate(rows, start):
