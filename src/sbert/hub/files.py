@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -100,8 +101,10 @@ def refusal(path: Path, why: str) -> BadModel:
     return BadModel(f"{path} {why}; download or save the model again")
 
 
-def check_file(path: Path, largest: int) -> None:
-    """Raise BadModel unless ``path`` is a file of at most ``largest`` bytes."""
+def check_file(path: Path, largest: float = math.inf) -> None:
+    """Raise BadModel unless ``path`` is a regular file of at most ``largest`` bytes."""
+    if path.exists() and not path.is_file():
+        raise refusal(path, "is a folder, a pipe or a device, but must be a file")
     if not path.is_file():
         raise BadModel(f"{path.resolve()} is missing; the folder is no complete model, download or save it again")
     if (size := path.stat().st_size) > largest:

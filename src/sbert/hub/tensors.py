@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from sbert.errors import BadModel, listed, shown
-from sbert.hub.files import inside, read_object, reading, refusal
+from sbert.hub.files import check_file, inside, read_object, reading, refusal
 
 SAFETENSORS, _PICKLE = "model.safetensors", "pytorch_model.bin"
 _INDEX = ".index.json"
@@ -78,6 +78,7 @@ def _files(path: Path) -> list[Path]:
 
 def _tensors(path: Path) -> Iterator[tuple[str, Collection[int], Callable[[], Tensor]]]:
     """Yield the name and the shape of each tensor in a file, and a function that reads it."""
+    check_file(path)  # to open a pipe would wait for its writer
     if path.suffix == ".bin":
         for name, tensor in torch.load(path, "cpu", weights_only=True).items():
             yield name, tensor.shape, tensor.detach
