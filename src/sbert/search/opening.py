@@ -9,7 +9,7 @@ from sbert.models.fingerprint import fingerprint
 from sbert.models.load import load
 from sbert.models.vectors import VectorModel
 from sbert.search.packing import StoredPrecision
-from sbert.search.store import SqliteStore, Store, StoreFacts
+from sbert.search.store import PostgresStore, SqliteStore, Store, StoreFacts, is_postgres
 from sbert.text.terms import has_morphemes
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -24,12 +24,12 @@ def open_store(
     """Open a store or create one, and load its model.
 
     Args:
-        location: An SQLite file.
+        location: An SQLite file, or the address of a PostgreSQL database.
         model: A model or its name. Defaults to the model that the store was created with, or to the default model.
         precision: The precision of the vectors in a new store.
         device: Where to run a model that is loaded.
     """
-    store = SqliteStore(location) if Path(location).exists() else None
+    store = _opened(location)
     name = _name(model) if model is not None or store is None else store.facts.model
     loaded = model if isinstance(model, VectorModel) else load(name or None, device=device)
     if not isinstance(loaded, VectorModel):
@@ -39,18 +39,30 @@ def open_store(
         facts = StoreFacts(
             name, found, _dimension(loaded), loaded.similarity_fn_name, precision, morphemes=has_morphemes()
         )
-        store = SqliteStore(location, facts)
+        store = PostgresStore(str(location), facts) if is_postgres(location) else SqliteStore(location, facts)
     if store.facts.fingerprint != found:
         raise BadInput(
-            f"the vectors in {str(location)!r} come from {store.facts.model or 'a model'} with the fingerprint "
-            f"{store.facts.fingerprint}, but the model given has {found}; name that model, or a new store"
+            f"the vectors in {_shown(store, location)!r} come from {store.facts.model or 'a model'} with the "
+            f"fingerprint {store.facts.fingerprint}, but the model given has {found}; name that model, or a new store"
         )
     return store, loaded
 
 
 def existing_store(location: str | Path) -> Store:
     """Open a store that exists, without its model."""
-    return SqliteStore(location)
+    return PostgresStore(str(location)) if is_postgres(location) else SqliteStore(location)
+
+
+def _opened(location: str | Path) -> Store | None:
+    """Open a store if there is one."""
+    if is_postgres(location):
+        return PostgresStore(str(location)) if PostgresStore.exists(str(location)) else None
+    return SqliteStore(location) if Path(location).exists() else None
+
+
+def _shown(store: Store, location: str | Path) -> str:
+    """Return a location without a password."""
+    return store.address if isinstance(store, PostgresStore) else str(location)
 
 
 def _name(model: VectorModel | str | Path | None) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sbert.errors import BadInput
-from sbert.search.filters import SQLITE, And, Comparison, Not, Or, read_filter, to_sql
+from sbert.search.filters import POSTGRES, SQLITE, And, Comparison, Not, Or, read_filter, to_sql
 
 ROWS = [
     {"lang": "ko", "year": 2021, "tags": ["결제", "환불"], "author": {"name": "김"}},
@@ -115,9 +115,11 @@ def test_quotes_and_backslashes_can_be_written():
     assert read_filter("`two words` = -1.5e3") == Comparison(("two words",), "in", (-1500.0,))
 
 
-names = st.sampled_from(["a", "b", "나라", "c.d"])
+names = st.sampled_from(["a", "b", "나라", "c.d", "a.0"])
 texts = st.text(st.sampled_from("ab가'\"%;-- \\_"), max_size=4)
-numbers = st.integers(-3, 3) | st.floats(-3, 3, allow_nan=False).map(lambda value: round(value, 1))
+numbers = (
+    st.integers(-3, 3) | st.floats(-3, 3, allow_nan=False).map(lambda value: round(value, 1)) | st.just(0.1 + 0.2)
+)
 scalars = texts | numbers | st.booleans() | st.none()
 metadata = st.fixed_dictionaries(
     {},
@@ -159,6 +161,25 @@ def test_sqlite_selects_the_rows_that_python_selects(condition, rows):
     assert selected == [key for key, row in enumerate(rows, 1) if condition.matches(row)]
 
 
+@pytest.fixture(scope="module")
+def connection(postgres):
+    import psycopg
+
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        yield connection
+
+
+@given(condition=conditions, rows=st.lists(metadata, min_size=1, max_size=8))
+def test_postgres_selects_the_rows_that_python_selects(connection, condition, rows):
+    text, parameters = to_sql(condition, POSTGRES)
+    query = (
+        "SELECT key FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY AS rows (metadata, key) "
+        f"WHERE {text} ORDER BY key"
+    )
+    selected = [key for (key,) in connection.execute(query, (json.dumps(rows), *parameters))]
+    assert selected == [key for key, row in enumerate(rows, 1) if condition.matches(row)]
+
+
 @given(st.text(st.sampled_from(string.ascii_letters + "가나 ()=<>!,\"'`\\0123456789.-"), max_size=30))
 def test_any_text_is_a_filter_or_one_sentence(text):
     with suppress(BadInput):
@@ -167,6 +188,10 @@ def test_any_text_is_a_filter_or_one_sentence(text):
 
 @pytest.mark.parametrize("value", ["'; DROP TABLE rows; --", '" OR 1=1 --', "%s ?", "$.a"])
 def test_values_and_names_are_never_sql(value):
-    text, parameters = to_sql(Comparison((value.replace('"', ""), "b"), "in", (value,)), SQLITE)
+    condition = Comparison((value.replace('"', ""), "b"), "in", (value,))
+    text, parameters = to_sql(condition, SQLITE)
     assert value not in text
     assert value in parameters
+    text, parameters = to_sql(condition, POSTGRES)
+    assert value not in text
+    assert json.dumps(value) in parameters

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from sbert.errors import BadInput
 from sbert.search.exact import semantic_search
 from sbert.search.filters import read_filter
-from sbert.search.store import Document, SqliteStore
+from sbert.search.store import Document
 from sbert.search.store.document import content_hash
 from sbert.text.terms import query_terms
 
-from .conftest import FACTS
+from .conftest import FACTS, opened
 
 
 def vectors(count, seed=0):
@@ -244,13 +244,11 @@ def test_compacting_changes_nothing_that_can_be_found(open_store):
 class Model(RuleBasedStateMachine):
     """Puts and deletes at random, beside a dictionary that does the same."""
 
-    @initialize()
-    def start(self):
-        import tempfile
-
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = f"{self.folder.name}/store.db"
-        self.store, self.truth, self.seed = SqliteStore(self.path, FACTS), {}, 0
+    def __init__(self, place):
+        super().__init__()
+        self.store, self.truth, self.seed = opened(place, FACTS), {}, 0
+        self.place = place
+        self.store.delete([document.id for document in self.store])  # of the example before
 
     @rule(names=st.lists(st.integers(0, 8), max_size=4), year=st.integers(0, 3))
     def put(self, names, year):
@@ -269,7 +267,7 @@ class Model(RuleBasedStateMachine):
     @rule()
     def open_again(self):
         self.store.close()
-        self.store = SqliteStore(self.path)
+        self.store = opened(self.place)
 
     @rule()
     def compact(self):
@@ -285,10 +283,9 @@ class Model(RuleBasedStateMachine):
         assert len(self.store.matching(query_terms("글"), 50)) == len(self.truth)
 
     def teardown(self):
-        if hasattr(self, "store"):
-            self.store.close()
-            self.folder.cleanup()
+        self.store.close()
 
 
-Model.TestCase.settings = settings(max_examples=15, stateful_step_count=12, deadline=None)
-test_any_sequence_of_changes_gives_the_same_documents = Model.TestCase
+def test_any_sequence_of_changes_gives_the_same_documents(place):
+    steps = settings(max_examples=15, stateful_step_count=12, deadline=None)
+    run_state_machine_as_test(lambda: Model(place), settings=steps)

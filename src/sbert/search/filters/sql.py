@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sbert.search.filters.condition import And, Comparison, Condition, Not, Value, kind_of
 
-Parameter = str | int | float | list[str] | None
+Parameter = str | int | float | list[int] | None
 
 
 class Sql(NamedTuple):
@@ -36,7 +36,7 @@ def to_sql(condition: Condition, dialect: Dialect) -> Sql:
 
     >>> from sbert.search.filters.read import read_filter
     >>> to_sql(read_filter("not year >= 2020"), POSTGRES).parameters
-    (['year'], ['year'], 2020)
+    ('year', 'year', '2020')
     """
     if isinstance(condition, Comparison):
         return dialect.test(condition)
@@ -92,33 +92,34 @@ def _sqlite_value(place: str, sign: str, value: Value) -> tuple[str, str, tuple[
 
 
 def _postgres_test(test: Comparison) -> Sql:
-    path = list(test.field)
+    place, path = "(metadata" + " -> %s::text" * len(test.field) + ")", test.field  # -> finds nothing in a list
     if test.operator == "exists":
-        return Sql("(metadata #> %s IS NOT NULL)", (path,))
+        return Sql(f"({place} IS NOT NULL)", path)
     if test.operator == "in":
-        equal = "coalesce(metadata #> %s = %s::jsonb, false)"
-        return _joined("OR", [Sql(equal, (path, json.dumps(value))) for value in test.values], "false")
+        equal = f"coalesce({place} = %s::jsonb, false)"
+        return _joined("OR", [Sql(equal, (*path, json.dumps(value))) for value in test.values], "false")
     (value,) = test.values
+    text = f"({place} #>> '{{}}')"
     if test.operator == "contains":
         element = (
-            "EXISTS (SELECT 1 FROM jsonb_array_elements(metadata #> %s) AS element WHERE element = %s::jsonb)",
-            (path, json.dumps(value)),
+            f"EXISTS (SELECT 1 FROM jsonb_array_elements({place}) AS element WHERE element = %s::jsonb)",
+            (*path, json.dumps(value)),
         )
-        tests = [_postgres_case("array", path, *element)]
+        tests = [_postgres_case("array", place, path, Sql(*element))]
         if isinstance(value, str):
-            tests.append(_postgres_case("string", path, "position(%s in metadata #>> %s) > 0", (value, path)))
+            tests.append(_postgres_case("string", place, path, Sql(f"position(%s in {text}) > 0", (value, *path))))
         return _joined("OR", tests, "false")
-    kind, place, operand = (
-        ("string", '(metadata #>> %s) COLLATE "C"', "%s")
-        if isinstance(value, str)
-        else ("number", "(metadata #>> %s)::numeric", "%s::numeric")
-    )
-    return _postgres_case(kind, path, f"{place} {test.operator} {operand}", (path, value))
+    if isinstance(value, str):
+        compared = Sql(f'{text} COLLATE "C" {test.operator} %s', (*path, value))
+        return _postgres_case("string", place, path, compared)
+    compared = Sql(f"{text}::numeric {test.operator} %s::numeric", (*path, json.dumps(value)))  # not rounded, as text
+    return _postgres_case("number", place, path, compared)
 
 
-def _postgres_case(kind: str, path: list[str], test: str, parameters: tuple[Parameter, ...]) -> Sql:
+def _postgres_case(kind: str, place: str, path: tuple[str, ...], test: Sql) -> Sql:
     """Return a test of fields of one JSON type, which is not evaluated for others: a cast would fail."""
-    return Sql(f"(CASE WHEN jsonb_typeof(metadata #> %s) = '{kind}' THEN {test} ELSE false END)", (path, *parameters))
+    text = f"(CASE WHEN jsonb_typeof({place}) = '{kind}' THEN {test.text} ELSE false END)"
+    return Sql(text, (*path, *test.parameters))
 
 
 SQLITE = Dialect(_sqlite_test, "1", "0")

@@ -1,0 +1,257 @@
+"""A PostgreSQL server: connections for threads and forked processes, whole transactions, and errors in one sentence.
+
+Every thread has a connection of its own, which closes when the thread ends. Settings hold for one transaction only,
+and statements are not prepared, so that a store works behind a connection pooler, too. Messages never show a password.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+from sbert.errors import BadInput, BadModel, NotWritten, SbertError, shown
+
+if TYPE_CHECKING:
+    import psycopg
+
+WAIT_SECONDS = 30.0
+"""Time that a writer waits for another one."""
+DEFAULT_SCHEMA = "sbert"
+_MOST_NAME_BYTES = 63  # longer names are cut off by PostgreSQL without an error
+_INHERITED: list[object] = []  # connections of a parent process, which must stay open in its children
+_WRITER = """
+SELECT pid, application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 1
+    AND (classid::bigint << 32) + objid::bigint = %s
+"""
+_INTACT = "what it holds is intact"
+_SENTENCES: dict[str, tuple[type[SbertError], str]] = {  # by the beginning of the SQLSTATE; the longest one counts
+    "22": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
+    "54": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
+    "25006": (NotWritten, f"{{where}} can only be read ({{why}}); {_INTACT}"),
+    "40": (NotWritten, f"the server of {{where}} ended a transaction ({{why}}); {_INTACT}, so try again"),
+    "42501": (NotWritten, f"{{where}} does not let this user do that ({{why}}); {_INTACT}"),
+    "42P07": (BadInput, "{where} holds tables of another program ({why}); name another schema, as in ...#faq"),
+    "42": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
+    "3F": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
+    "XX": (BadModel, "{where} is damaged ({why}); restore it from a backup, or index again"),
+    "53": (NotWritten, f"the server of {{where}} has no memory or connections left ({{why}}); {_INTACT}"),
+    "53100": (NotWritten, "the disk of {where} is full ({why}); free some: what was stored is intact"),
+    "57": (NotWritten, f"the server of {{where}} ended a statement ({{why}}); {_INTACT}, so try again"),
+}
+
+
+class Address(NamedTuple):
+    """The place of a store: a database and a schema in it."""
+
+    parameters: dict[str, Any]
+    schema: str
+    shown: str
+    """The address for people, without user and password."""
+
+    @classmethod
+    def read(cls, url: str) -> Address:
+        """Read an address such as ``postgresql://host/database#schema``."""
+        driver = imported()
+        place, _, fragment = url.partition("#")
+        schema = unquote(fragment) or DEFAULT_SCHEMA
+        named = schema.isprintable() and not {"@", "/"} & set(schema) and not schema.startswith("pg_")
+        if not named or len(schema.encode()) > _MOST_NAME_BYTES:
+            raise BadInput(
+                "the address of the store has an unusable schema after '#', but a name of at most "
+                f"{_MOST_NAME_BYTES} bytes without '@' and '/' is expected; write '#' in a password as %23"
+            )
+        try:
+            given = driver.conninfo.conninfo_to_dict(place)
+        except driver.Error:  # its message may show the password
+            raise BadInput(
+                "the address of the store cannot be read, but must look like postgresql://user@host/database"
+            ) from None
+        host, port = given.get("host") or given.get("hostaddr") or "", given.get("port")
+        where = f"postgresql://{host}{f':{port}' if port else ''}/{given.get('dbname', '')}#{schema}"
+        defaults = {
+            "application_name": f"sbert process {os.getpid()} on {socket.gethostname()}"[:_MOST_NAME_BYTES],
+            "connect_timeout": "10",
+            "tcp_user_timeout": "60000",
+        }
+        return cls({**defaults, **given, "client_encoding": "utf8"}, schema, where)
+
+    @property
+    def lock(self) -> int:
+        """The number of the lock that a writer of this store holds."""
+        digest = hashlib.blake2b(f"sbert {self.schema}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True)
+
+
+class Server:
+    """A database with the tables of a store in a schema of their own. Threads and processes may share it."""
+
+    def __init__(self, url: str) -> None:
+        self._driver = imported()
+        self._url = url
+        self.address = Address.read(url)
+        self.extension_schema = "public"
+        """Where the types of pgvector are."""
+        self._local = threading.local()
+
+    @contextmanager
+    def reading(self) -> Iterator[psycopg.Connection[Any]]:
+        """Read one state of the tables."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[psycopg.Connection[Any]]:
+        """Change the tables as a whole or, after an error, not at all, while no other process does."""
+        with self._transaction("BEGIN") as connection:
+            connection.execute(
+                "SELECT set_config('lock_timeout', %s, true), set_config('synchronous_commit', "
+                "replace(current_setting('synchronous_commit'), 'off', 'on'), true)",
+                (f"{round(1000 * WAIT_SECONDS)}ms",),
+            )
+            connection.execute("SELECT pg_advisory_xact_lock(%s::bigint)", (self.address.lock,))
+            yield connection
+
+    def vacuum(self) -> None:
+        """Make the space of deleted rows usable again, and count what the planner of the server must know."""
+        query = self._driver.sql.SQL("VACUUM (ANALYZE) {}")
+        with self._explaining():
+            self._connected().execute(query.format(self._driver.sql.Identifier(self.address.schema, "rows")))
+
+    def close(self) -> None:
+        """Close the connection of the calling thread."""
+        self._local.__dict__.pop("session", None)
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[psycopg.Connection[Any]]:
+        with self._explaining() as progress:
+            connection = self._begun(begin)
+            try:
+                yield connection
+                progress.committing = True
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(self._driver.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _begun(self, begin: str) -> psycopg.Connection[Any]:
+        """Begin a transaction; if the server was restarted since the last one, on a new connection."""
+        sql = self._driver.sql
+        schemas = map(sql.Identifier, (self.address.schema, self.extension_schema, "pg_temp"))
+        query = sql.SQL("{}; SET LOCAL search_path TO {}").format(
+            sql.SQL(begin),
+            sql.SQL(", ").join(schemas),
+        )
+        used = "session" in self._local.__dict__
+        connection = self._connected()
+        try:
+            connection.execute(query)
+        except self._driver.OperationalError:
+            if not used or not connection.closed:
+                raise
+            connection = self._connected()
+            connection.execute(query)
+        return connection
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """Return the connection of the calling thread; a forked process gets a new one."""
+        session: _Session | None = getattr(self._local, "session", None)
+        if session is None or session.process != os.getpid() or session.connection.closed:
+            if session is not None and session.process != os.getpid():
+                self.address = Address.read(self._url)  # which names this process
+            try:
+                made = self._driver.connect(autocommit=True, prepare_threshold=None, **self.address.parameters)
+            except self._driver.Error as error:
+                raise NotWritten(
+                    f"{self.address.shown} cannot be reached ({_why(error)}); check the address, and that the server "
+                    "runs"
+                ) from None
+            session = self._local.session = _Session(made)
+        return session.connection
+
+    @contextmanager
+    def _explaining(self) -> Iterator[_Progress]:
+        """Turn what psycopg raises into one sentence."""
+        progress = _Progress()
+        try:
+            yield progress
+        except self._driver.Error as error:
+            raise self._explained(error, progress.committing) from None
+        finally:
+            session = getattr(self._local, "session", None)
+            if session is not None and session.connection.closed:
+                self.close()
+
+    def _explained(self, error: psycopg.Error, committing: bool) -> Exception:
+        state, where, why = error.sqlstate or "", self.address.shown, _why(error)
+        session: _Session | None = getattr(self._local, "session", None)
+        if session is None or session.connection.closed:
+            outcome = "nothing was changed"
+            if committing:
+                outcome = "the change, which was being completed, is stored whole or not at all"
+            return NotWritten(
+                f"the connection to {where} was lost ({why}); {outcome}, so repeat it when the server is back"
+            )
+        if state == "55P03":
+            return self._told_who_writes()
+        key = max((start for start in _SENTENCES if state.startswith(start)), key=len, default=None)
+        if key is None:
+            return error
+        kind, sentence = _SENTENCES[key]
+        return kind(sentence.format(where=where, why=why))
+
+    def _told_who_writes(self) -> NotWritten:
+        writer = None
+        with suppress(self._driver.Error):
+            writer = self._connected().execute(_WRITER, (self.address.lock,)).fetchone()
+        who = "another process" if writer is None else f"{writer[1] or 'another process'} (server process {writer[0]})"
+        return NotWritten(
+            f"{who} has been writing to {self.address.shown} for {WAIT_SECONDS:.0f} seconds; wait for it to end"
+        )
+
+
+class _Progress:
+    """Whether a transaction has come to its last step."""
+
+    committing = False
+
+
+class _Session:
+    """A connection that closes with its thread, but only in the process that opened it."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection, self.process = connection, os.getpid()
+        weakref.finalize(self, _finish, connection, self.process)
+
+
+def _finish(connection: psycopg.Connection[Any], process: int) -> None:
+    if process == os.getpid():
+        connection.close()
+    else:  # closing it here would end the session of the parent process
+        _INHERITED.append(connection)
+
+
+def imported() -> Any:
+    """Import psycopg, which only stores in PostgreSQL need."""
+    try:
+        import psycopg
+        import psycopg.sql
+    except ImportError:
+        raise BadInput(
+            "a store in PostgreSQL needs psycopg, which is not installed; run: pip install 'sbert[postgres]'"
+        ) from None
+    return psycopg
+
+
+def _why(error: psycopg.Error) -> str:
+    """Return the first line of what the server said."""
+    said = error.diag.message_primary or str(error)
+    return shown(said.strip().partition("\n")[0], limit=200)
