@@ -29,8 +29,10 @@ DEEPEST = 1_000 * _FACTOR
 """The largest number of layers."""
 MOST_CODES = _FACTOR << 16
 """The largest number of codes of a poly-encoder."""
-MOST_GROWTH = 1_000 * _FACTOR
-"""Characters that the normalization of a tokenizer may make of one."""
+MOST_GROWTH = 4_000 * _FACTOR
+"""Characters that the normalization of a tokenizer may make of one; ALBERT's may make 1,296."""
+MOST_STEPS = 100 * _FACTOR
+"""The largest number of normalizers, and of pre-tokenizers, of a tokenizer."""
 LARGEST_BUFFERS = _FACTOR << 24
 """Numbers that an encoder may compute at the start instead of reading them from its file."""
 LARGEST_CHARSMAP = _FACTOR << 22

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import tokenizers
 
 from sbert.disk.files import write_json
 from sbert.errors import BadInput, BadModel, shown
-from sbert.hub.files import check_file, reading, refusal
-from sbert.hub.limits import LARGEST_CHARSMAP, LARGEST_FILE, LARGEST_VOCABULARY, MOST_GROWTH
+from sbert.hub.files import check_file, reading
+from sbert.hub.limits import LARGEST_FILE, LARGEST_VOCABULARY
 from sbert.hub.schema import FLAG, TEXT, TEXTS, number, read_settings, whole
+from sbert.hub.steps import check_steps
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 
@@ -39,8 +38,6 @@ _ROLES = {
 }
 _PROBES = ("", "A quick probe, 한국어 문장 ꙮ𓀀 42!")
 """Texts that a tokenizer must survive: nothing, two scripts, and characters that few vocabularies have."""
-_SIGNS = (b"Replace", b"recompiled", b"\\u00")
-"""Signs that a normalizer needs a look: its dangerous parts, and escapes that could hide their names."""
 
 
 def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-extraction") -> Tokenizer:
@@ -100,8 +97,7 @@ def _read_backend(folder: Path) -> tokenizers.Tokenizer:
 def _read_file(path: Path) -> tokenizers.Tokenizer:
     check_file(path, LARGEST_VOCABULARY)
     content = path.read_bytes()
-    if any(sign in content for sign in _SIGNS):
-        _check_normalizer(json.loads(content).get("normalizer"), path)
+    check_steps(json.loads(content), path)
     return tokenizers.Tokenizer.from_buffer(content)
 
 
@@ -113,38 +109,8 @@ def _convert(folder: Path) -> tokenizers.Tokenizer:
         check_file(path, LARGEST_FILE)
     backend: tokenizers.Tokenizer = read_old_tokenizer(folder)
     if backend.normalizer is not None:
-        _check_normalizer(json.loads(backend.normalizer.__getstate__()), folder)
+        check_steps({"normalizer": json.loads(backend.normalizer.__getstate__())}, folder)
     return backend
-
-
-def _check_normalizer(normalizer: Any, path: Path) -> None:
-    """Raise BadModel for a normalizer that panics, allocates gigabytes or makes a text a thousand times longer."""
-    growth = 1
-    waiting = [normalizer]
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, dict):
-            continue
-        waiting += part.get("normalizers") or []
-        if "pattern" in part:
-            if "" in part["pattern"].values():
-                raise refusal(path, "replaces an empty pattern, which has no end")
-            growth *= max(1, len(part["content"]))
-        if "precompiled_charsmap" in part:
-            growth *= _longest_replacement(part["precompiled_charsmap"], path)
-    if growth > MOST_GROWTH:
-        raise refusal(path, f"makes up to {growth:,} characters of one, but at most {MOST_GROWTH:,} are allowed")
-
-
-def _longest_replacement(charsmap: str, path: Path) -> int:
-    """Return the length of the longest text in a precompiled_charsmap: the size of a trie, the trie, and texts."""
-    if len(charsmap) > LARGEST_CHARSMAP:
-        raise refusal(path, f"has a precompiled_charsmap of more than {LARGEST_CHARSMAP:,} characters")
-    table = base64.b64decode(charsmap)
-    end = 4 + int.from_bytes(table[:4], "little")
-    if end > len(table):
-        raise refusal(path, "has a precompiled_charsmap that is cut short")
-    return max(1, *map(len, table[end:].split(b"\0")))
 
 
 def write_tokenizer(tokenizer: Tokenizer, transformer: Transformer, folder: Path, more: Mapping[str, object]) -> None:
