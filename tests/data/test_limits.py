@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sbert.data import files, read
+from sbert.data.formats import records
 from sbert.data.rows import read_texts, scan
 from sbert.errors import BadInput
 
@@ -68,6 +69,59 @@ def test_texts_that_a_parquet_file_repeats_are_held_once(tmp_path):
     tracemalloc.stop()
     assert len(columns) == 8000
     assert peak < 50 << 20  # 2.5 GB if every row had its own copy
+
+
+@pytest.mark.parametrize("kind", ["struct", "list", "map", "one row", "bytes", "prefixes"])
+def test_a_small_parquet_file_does_not_expand_beyond_the_limit(tmp_path, one_megabyte, kind):
+    text = "긴글 " * 20_000
+    column = {
+        "struct": pa.array([{"a": text}] * 600),
+        "list": pa.array([[text]] * 600),
+        "map": pa.array([[("a", text)]] * 600, pa.map_(pa.string(), pa.string())),
+        "one row": pa.array([[text] * 600] + [[]] * 599),
+        "bytes": pa.array([text.encode()] * 600, pa.binary(len(text.encode()))),
+        "prefixes": pa.array([f"{text}{row}" for row in range(600)]),
+    }[kind]
+    prefixes = {"use_dictionary": False, "column_encoding": {"s": "DELTA_BYTE_ARRAY"}} if kind == "prefixes" else {}
+    pq.write_table(pa.table({"text": ["가"] * 600, "s": column}), tmp_path / "a.parquet", **prefixes)
+    assert (tmp_path / "a.parquet").stat().st_size < 30_000
+    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.default_memory_pool())
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            BadInput, match=r"bytes expand to.* exceeds the limit of 1 MB; split it, or set SBERT_DATA"
+        ):
+            list(records(files.source(tmp_path / "a.parquet")))
+        assert (
+            tracemalloc.get_traced_memory()[1] + pool.max_memory() < 60 << 20
+        )  # up to 160 MB if all were written out
+    finally:
+        tracemalloc.stop()
+        pa.set_memory_pool(usual)
+
+
+def test_lists_and_structs_are_decoded_a_few_rows_at_a_time(tmp_path, one_megabyte):
+    rows = [
+        {"text": f"{row}", "list": [f"{row}" * 100_000, None], "struct": {"a": "가" * 100_000}} for row in range(12)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet", row_group_size=5, compression="none")
+    assert [row.fields for row in scan(str(tmp_path / "a.parquet"))] == rows
+    pq.write_table(pa.table({"text": ["가"], "list": [["x" * (1 << 21)]]}), tmp_path / "a.parquet", compression="none")
+    with pytest.raises(BadInput, match=r"row exceeds the limit of 1 MB"):
+        read_texts(str(tmp_path / "a.parquet"))
+
+
+def test_a_long_text_that_views_repeat_is_held_once(tmp_path):
+    texts = pa.array(["긴 글 " * 40_000] * 2000)
+    for type_, column in [(pa.string_view(), texts), (pa.binary_view(), texts.cast(pa.binary()))]:
+        pq.write_table(pa.table({"text": ["가"] * 2000, "s": column.cast(type_)}), tmp_path / "a.parquet")
+        tracemalloc.start()
+        rows = read_texts(str(tmp_path / "a.parquet"))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len({id(row.fields["s"]) for row in rows}) == 1
+        assert peak < 50 << 20
 
 
 def test_a_parquet_file_that_claims_too_many_values(tmp_path):
