@@ -30,6 +30,11 @@ def several(*steps: dict[str, object]) -> dict[str, object]:
     return {"type": "Sequence", "normalizers": list(steps)}
 
 
+def template(single: list[object], pair: list[object]) -> dict[str, object]:
+    return {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": {}}
+
+
+A, B = {"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}
 REFUSED = {
     "bytes": ({"normalizer": several(*[BYTES] * 20)}, "makes more than 4,000 characters of one"),
     "many": ({"normalizer": several(*[{"type": "Nmt"}] * 1_000)}, "1,001 normalizers, but at most 100"),
@@ -46,6 +51,17 @@ REFUSED = {
     "many splits": (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}] * 1_000}},
         "1,001 pretokenizers, but at most 100",
+    ),
+    "repeated": (
+        {"post_processor": template([A] * 5_000, [A, B])},
+        r"has a template 'single' of the texts \['A', 'A', .*, but A is expected",
+    ),
+    "no text": ({"post_processor": template([], [A, B])}, r"'single' of the texts \[\], but A is"),
+    "the other text": ({"post_processor": template([B], [A, B])}, r"'single' of the texts \['B'\], but A is"),
+    "pair": ({"post_processor": template([A], [A, A])}, r"'pair' of the texts \['A', 'A'\], but A and B is"),
+    "several templates": (
+        {"post_processor": {"type": "Sequence", "processors": [template([A, A], [A, B])]}},
+        r"'single' of the texts \['A', 'A'\], but A is",
     ),
 }
 

@@ -32,7 +32,7 @@ MOST_CODES = _FACTOR << 16
 MOST_GROWTH = 4_000 * _FACTOR
 """Characters that the normalization of a tokenizer may make of one; ALBERT's may make 1,296."""
 MOST_STEPS = 100 * _FACTOR
-"""The largest number of normalizers, and of pre-tokenizers, of a tokenizer."""
+"""The largest number of normalizers, of pre-tokenizers and of post-processors of a tokenizer."""
 LARGEST_BUFFERS = _FACTOR << 24
 """Numbers that an encoder may compute at the start instead of reading them from its file."""
 LARGEST_CHARSMAP = _FACTOR << 22

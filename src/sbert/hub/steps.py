@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sbert.errors import shown
 from sbert.hub.files import refusal
 from sbert.hub.limits import LARGEST_CHARSMAP, MOST_GROWTH, MOST_STEPS
 
 _GROWTH = {"ByteLevel": 4, "NFC": 3, "NFD": 4, "NFKC": 18, "NFKD": 18, "Lowercase": 2, "BertNormalizer": 4}
 """Characters that a normalizer makes of one at most, by Unicode's tables; others make one or are looked at."""
+_TEMPLATES = {"single": ["A"], "pair": ["A", "B"]}
+"""The texts that each template of a post-processor has, once each."""
 _MOST_LENGTHENING = 2
 """Pre-tokenizers that may lengthen a text, ByteLevel and Metaspace: each of them can double it. Models have one."""
 
@@ -29,6 +32,12 @@ def check_steps(tokenizer: Mapping[str, Any], path: Path) -> None:
     if len(lengthening) > _MOST_LENGTHENING:
         said = f"has {len(lengthening)} pre-tokenizers ByteLevel or Metaspace"
         raise refusal(path, f"{said}, but at most {_MOST_LENGTHENING} are allowed")
+    for step in _steps(tokenizer.get("post_processor"), "processors", path):
+        for name in _TEMPLATES.keys() & step.keys():
+            used = sorted(piece["Sequence"]["id"] for piece in step[name] if "Sequence" in piece)
+            if used != _TEMPLATES[name]:
+                expected = " and ".join(_TEMPLATES[name])
+                raise refusal(path, f"has a template {name!r} of the texts {shown(used)}, but {expected} is expected")
 
 
 def _steps(step: Any, key: str, path: Path) -> list[dict[str, Any]]:
