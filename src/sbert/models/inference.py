@@ -103,7 +103,10 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
                 module.training = False
         yield
     finally:
-        despite_interrupts(lambda: _end_run(model, this_run))
+        try:
+            despite_interrupts(lambda: _end_run(model, this_run))
+        finally:  # an interrupt may have come before the call began
+            _end_run(model, this_run)
 
 
 def _end_run(model: nn.Module, this_run: object) -> None:

@@ -61,7 +61,10 @@ def on_cores(count: int, function: Callable[[Item], Result], items: Iterable[Ite
             yield item, result
     finally:
         call.waiting.clear()
-        despite_interrupts(lambda: _workers.withdraw(call))
+        try:
+            despite_interrupts(lambda: _workers.withdraw(call))
+        finally:  # an interrupt may have come before the call began
+            _workers.withdraw(call)
 
 
 def despite_interrupts(clean_up: Callable[[], None]) -> None:
