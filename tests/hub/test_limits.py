@@ -23,7 +23,7 @@ def with_factor(monkeypatch: pytest.MonkeyPatch, factor: str) -> dict[str, Any]:
 def test_all_limits_are_multiplied(monkeypatch):
     names = [name for name in vars(limits) if name.isupper() and not name.startswith("_")]
     raised = with_factor(monkeypatch, "4")
-    assert len(names) == 10
+    assert len(names) == 11
     assert {name: raised[name] for name in names} == {name: 4 * getattr(limits, name) for name in names}
 
 

@@ -13,8 +13,9 @@ from sbert.disk.files import real, write_json
 from sbert.errors import BadModel, listed, shown
 from sbert.hub import bundled
 from sbert.hub.card import write_card
-from sbert.hub.files import inside, reads_folder, whole_model
+from sbert.hub.files import inside, reads_folder, refusal, whole_model
 from sbert.hub.kind import BI, MODULES, POLY, SETTINGS, kind_of, listed_modules, versions, write_modules, wrong_kind
+from sbert.hub.limits import MOST_PROMPTS
 from sbert.hub.modules import HEADS, read_head, read_pooling, write_head, write_pooling
 from sbert.hub.parts import Parts
 from sbert.hub.reference import read_reference, write_reference
@@ -111,6 +112,8 @@ def _read_settings(path: Path, dimensions: int) -> dict[str, Any]:
     settings["similarity"] = settings.pop("similarity_fn_name")
     settings["prompts"] = {name: prompt for name, prompt in settings["prompts"].items() if prompt is not None}
     default, prompts = settings["default_prompt_name"], settings["prompts"]
+    if len(prompts) > MOST_PROMPTS:
+        raise refusal(path, f"has {len(prompts):,} prompts, but at most {MOST_PROMPTS:,} are read")
     if default is not None and default not in prompts:
         raise BadModel(
             f"{path} has default_prompt_name {shown(default)}, but its prompts are {listed(prompts) or 'none'}"

@@ -31,6 +31,8 @@ MOST_CODES = _FACTOR << 16
 """The largest number of codes of a poly-encoder."""
 MOST_GROWTH = 4_000 * _FACTOR
 """Characters that the normalization of a tokenizer may make of one; ALBERT's may make 1,296."""
+MOST_PROMPTS = 1_000 * _FACTOR
+"""The largest number of prompts of a bi-encoder."""
 MOST_STEPS = 100 * _FACTOR
 """The largest number of normalizers, of pre-tokenizers and of post-processors of a tokenizer."""
 LARGEST_BUFFERS = _FACTOR << 24

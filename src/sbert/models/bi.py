@@ -17,7 +17,7 @@ from sbert.models import storage
 from sbert.models.backbone import Backbone, check_backbone
 from sbert.models.inference import run
 from sbert.models.postprocess import check_dimensions, check_numbers, finish, merge_windows
-from sbert.models.prompts import choose_prompt
+from sbert.models.prompts import check_prompts, choose_prompt
 from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
 from sbert.nn.pooling import as_poolings, pool
@@ -296,5 +296,4 @@ class BiEncoder(VectorModel):
     def check_settings(self) -> None:
         """Check the attributes that users may set, so that a wrong value is refused before it is saved."""
         check_option("similarity", self.similarity_fn_name, get_args(Similarity))
-        for name in (self.default_prompt_name, *self.prompts):
-            choose_prompt(self.prompts, name, None)
+        check_prompts(self.prompts, self.default_prompt_name)
