@@ -49,6 +49,29 @@ def test_a_line_longer_than_the_limit_is_refused(write, one_megabyte, name):
     assert read_texts(str(write(name, content)))[-1].texts == (text,)
 
 
+@pytest.mark.parametrize("name", ["a.json.gz", "a.jsonl.gz"])
+@pytest.mark.parametrize("part", ["{}", "[]"])
+def test_json_of_very_many_values_is_refused_before_it_is_parsed(write, one_megabyte, name, part):
+    values = "[" + ",".join([part] * 300_000) + "]"
+    path = write(name, f'{{"text": "가", "n": {values}}}' if "jsonl" in name else values)
+    tracemalloc.start()
+    with pytest.raises(BadInput, match=r"[56]00,00\d brackets and commas, but at most 41,943 are read at once; split"):
+        read_texts(str(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 << 20  # 19 MB if it were parsed
+
+
+def test_a_csv_row_of_many_lines_is_limited(write, one_megabyte):
+    rows = '"a\n",b\n' * 200_000  # more than the limit, but none of them is
+    assert len(read_texts(str(write("a.csv", "text,other\n" + rows)), "text")) == 200_000
+    fields = ",".join(['"' + "x" * 50_000 + '\n"'] * 30)
+    with pytest.raises(
+        BadInput, match=r"line 22: the row that ends here or later exceeds the limit of 1 MB; split it"
+    ):
+        read_texts(str(write("a.csv", f"text\n{fields}\n")))
+
+
 def test_a_compressed_line_is_not_held_whole(write, one_megabyte):
     path = write("a.txt.gz", "x" * (50 << 20))
     tracemalloc.start()

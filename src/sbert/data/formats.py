@@ -19,6 +19,8 @@ Record = dict[str, Any]
 Lines = Iterator[tuple[int, str]]
 Records = Iterator[tuple[int, Record]]
 
+_BYTES_PER_PART = 25
+"""The limit allows one value of JSON per so many bytes: it may take two in a file, but up to a hundred in memory."""
 _STSB = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
 
 
@@ -85,10 +87,27 @@ def _csv(stream: IO[bytes], name: str) -> Records:
 
 def _quoted(lines: Lines, name: str) -> Records:
     csv.field_size_limit(min(files.limit(), 2**31 - 1))  # the default of 131,072 characters is too little for texts
+    held = 0
+
+    def bounded() -> Iterator[str]:
+        nonlocal held
+        for number, line in lines:
+            held += len(line)
+            if held > files.limit():
+                raise files.too_large(f"{name}, line {number}", "the row that ends here or later")
+            yield line
+
+    def rows() -> Iterator[tuple[int, list[str]]]:
+        nonlocal held
+        for row in reader:
+            held = 0
+            if row:
+                yield reader.line_num, row
+
     # Without strict=True, an unclosed quotation mark would swallow the rest of the file.
-    reader = csv.reader((line for _, line in lines), strict=True)
+    reader = csv.reader(bounded(), strict=True)
     try:
-        yield from _with_header(((reader.line_num, row) for row in reader if row), name)
+        yield from _with_header(rows(), name)
     except csv.Error as error:
         raise BadInput(f"{name}, line {reader.line_num}: {error}; check the quotation marks of this row") from None
 
@@ -119,7 +138,9 @@ def _jsonl(stream: IO[bytes], name: str) -> Records:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = _parsed(line, f"{name}, line {number}")
+        except SbertError:
+            raise
         except (ValueError, RecursionError) as error:
             why = reason(error).partition(":")[0]  # the rest counts characters from the start of this line
             raise BadInput(f"{name}, line {number}: not JSON ({why}); every line must be a JSON object") from None
@@ -128,7 +149,7 @@ def _jsonl(stream: IO[bytes], name: str) -> Records:
 
 def _json(stream: IO[bytes], name: str) -> Records:
     try:
-        found = json.loads(files.document(stream, name).decode("utf-8-sig"))
+        found = _parsed(files.document(stream, name).decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         raise files.not_utf8(error, name) from None
     except SbertError:
@@ -139,6 +160,17 @@ def _json(stream: IO[bytes], name: str) -> Records:
         raise BadInput(f"{name} holds a JSON {type(found).__name__}, but a list of objects is needed")
     for number, record in enumerate(found):
         yield number, _object(record, f"{name}, row {number}")
+
+
+def _parsed(text: str, where: str) -> Any:
+    """Parse JSON, unless it has so many brackets and commas, be it inside of texts, that it could take gigabytes."""
+    parts, most = sum(map(text.count, "[{,")), files.limit() // _BYTES_PER_PART
+    if parts > most:
+        raise BadInput(
+            f"{where}: {parts:,} brackets and commas, but at most {most:,} are read at once; split it, or set "
+            "SBERT_DATA_LIMIT_MB to a higher limit"
+        )
+    return json.loads(text)
 
 
 def _object(record: object, where: str) -> Record:
