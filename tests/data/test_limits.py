@@ -200,6 +200,21 @@ def test_nanoseconds_are_read_as_text(tmp_path):
     assert read_texts(str(tmp_path / "a.parquet"))[0].fields["at"] == "1970-01-01 00:00:01.234567891"
 
 
+@pytest.mark.parametrize("unit", ["us", "ns"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_an_unknown_time_zone_is_named(tmp_path, unit, nested):
+    for zone in ("Asia/Seoul", "+09:00", "Mars/Base"):
+        times = pa.array([1000], pa.timestamp(unit, zone))
+        column = pa.ListArray.from_arrays([0, 1], times) if nested else times
+        pq.write_table(pa.table({"text": ["가"], "at": column}), tmp_path / "a.parquet")
+        if zone != "Mars/Base":
+            assert read_texts(str(tmp_path / "a.parquet"))[0].fields["at"]
+    with pytest.raises(
+        BadInput, match=r"column 'at': the time zone 'Mars/Base' is unknown, but one such as 'Asia/Seoul'"
+    ):
+        read_texts(str(tmp_path / "a.parquet"))
+
+
 def test_a_name_that_no_file_can_have():
     with pytest.raises(BadInput, match=r"there is no file 'xxx.*; check the name") as caught:
         read_texts("x" * 5000 + ".txt")

@@ -31,6 +31,8 @@ def records(stream: IO[bytes], name: str) -> Iterator[Record]:
     """
     plain = pq.ParquetFile(stream)
     check_names(plain.schema_arrow.names, name)
+    for column in plain.schema_arrow:
+        _check_zones(column.type, f"{name}, column {shown(column.name)}")
     deltas = _delta_columns(plain.metadata)
     size, rows = stream.seek(0, 2), _batch_size(plain.metadata, stream, name, deltas)
     leaves = [leaf for leaf in map(plain.schema.column, range(len(plain.schema))) if leaf.path not in deltas]
@@ -101,6 +103,20 @@ def _making_table() -> Iterator[None]:
         raise BadInput(
             f"the fields make no table ({reason(error)}), but parquet needs one; write .jsonl instead"
         ) from None
+
+
+def _check_zones(type_: pa.DataType, where: str) -> None:
+    """Refuse an unknown time zone, also inside of a list or struct; pyarrow would ask to install a package."""
+    if pa.types.is_timestamp(type_) and type_.tz:
+        try:
+            pa.lib.string_to_tzinfo(type_.tz)
+        except ValueError:
+            zone = f"the time zone {shown(type_.tz)} is unknown"
+            raise BadInput(
+                f"{where}: {zone}, but one such as 'Asia/Seoul' or '+09:00' is needed; correct it"
+            ) from None
+    for place in range(type_.num_fields):
+        _check_zones(type_.field(place).type, where)
 
 
 def _delta_columns(metadata: pq.FileMetaData) -> set[str]:
