@@ -120,5 +120,19 @@ def test_wrong_calls_are_one_line(store, arguments, code, message):
     assert message in failure(*arguments, code=code)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--store", "new.db", "--id", "없음"], "there is no field '없음'"),
+        (["--store", "new.db", "--metadata", "lang,없음"], "there is no field '없음'"),
+        (["--store", "없는 폴더/new.db"], "create the folder first"),
+    ],
+)
+def test_no_store_is_created_by_a_wrong_call(folder, bi, arguments, message):
+    write(ROWS)
+    assert message in failure("index", "faq.jsonl", "-m", bi, *arguments)
+    assert not Path("new.db").exists()
+
+
 def test_another_model_is_refused(store, poly):
     assert "fingerprint" in failure("index", "faq.jsonl", "--store", "faq.db", "-m", "all-MiniLM-L6-v2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sbert.disk.files import check_writable
 from sbert.errors import BadInput
 from sbert.models.fingerprint import fingerprint
 from sbert.models.load import load
@@ -30,6 +31,8 @@ def open_store(
         device: Where to run a model that is loaded.
     """
     store = _opened(location)
+    if store is None and not is_postgres(location):
+        check_writable(Path(location))
     name = _name(model) if model is not None or store is None else store.facts.model
     loaded = model if isinstance(model, VectorModel) else load(name or None, device=device)
     if not isinstance(loaded, VectorModel):

@@ -58,6 +58,8 @@ def index(
     """
     check_value("--precision", precision, PRECISIONS)
     tables = [scan(file, None if column is None else [column], kind, one_text=True) for file in files]
+    for table in tables:  # before a store is created
+        _check_fields(table, id, names(metadata))
     documents = chain.from_iterable(_documents(table, id, names(metadata)) for table in tables)
     began = time.perf_counter()
     opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device)
@@ -68,6 +70,13 @@ def index(
     deleted = _delete_others(opened, seen) if delete_missing else 0
     opened.save_index()
     _report(opened, added, deleted, time.perf_counter() - began, as_json)
+
+
+def _check_fields(table: Rows, id: str | None, kept: list[str] | None) -> None:
+    row = next(iter(table))
+    for name in [*([] if id is None else [id]), *(kept or [])]:
+        if name != "none":
+            row.field(name)
 
 
 def _documents(table: Rows, id: str | None, kept: list[str] | None) -> Iterator[Document]:
