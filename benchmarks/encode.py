@@ -39,12 +39,12 @@ COLD = {
 def text_sets() -> dict[str, list[str]]:
     """STS sentences; and a mix of half STS, a quarter KorSTS, a quarter newsgroup posts cut at 256 tokens."""
     rng = random.Random(0)
-    sts = rng.sample(sts_sentences(), 1300)
-    korean = rng.sample(column("korsts.tsv.gz", "sentence1", "sentence2"), 150)
-    posts = rng.sample(column("clu_20newsgroups.tsv.gz", "body_2000chars"), 150)
-    mixed = [*sts[1000:], *korean, *posts]
+    sts = rng.sample(sts_sentences(), 650)
+    korean = rng.sample(column("korsts.tsv.gz", "sentence1", "sentence2"), 75)
+    posts = rng.sample(column("clu_20newsgroups.tsv.gz", "body_2000chars"), 75)
+    mixed = [*sts[500:], *korean, *posts]
     rng.shuffle(mixed)
-    return {"sts": sts[:1000], "mixed": mixed}
+    return {"sts": sts[:500], "mixed": mixed}
 
 
 class Loaded(NamedTuple):

@@ -1,39 +1,29 @@
-"""An index of a million vectors: build time, size, and queries per second at a recall of at least 0.95.
+"""A million vectors in sbert's store and in others: cost of building, size, changes, and speed at a recall of 0.95.
 
-The vectors are unit vectors in clusters, as sentence embeddings are. sbert's index is compared with exact numpy, with
-HNSW of FAISS and of usearch on the same vectors; each is set to the cheapest search that reaches the recall. Filters
-that select 1 %, 10 % and 50 % of the rows are measured with sbert alone. ROWS can be set, such as ROWS=200000.
+The vectors are unit vectors in clusters, as sentence embeddings are. Every library gets the same ones and is set to
+the least effort that reaches the recall; then they answer the same queries one by one, in turn. Libraries that are
+not installed are left out. ROWS can be set, such as ROWS=200000.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from sidebyside import finish, peak_megabytes, race
+from sidebyside import finish, race, seconds
+from sidebyside.vectorstores import OTHERS, K, Sbert, VectorStore
 
-from sbert.search.index import FaissIndex
-from sbert.search.packing import Packing
+from sbert.search.filters import Condition, read_filter
 
 ROWS, DIMENSIONS = int(os.environ.get("ROWS", "1000000")), 384
-QUERIES, K, RECALL, ROUNDS = 200, 10, 0.95, 5
+QUERIES, CHANGED, RECALL, ROUNDS = 200, 1000, 0.95, 5
 OURS, NUMPY = "sbert", "numpy, exact"
-
-Search = Callable[[np.ndarray, int], list[np.ndarray]]
-
-
-class Built(NamedTuple):
-    """An index that was built: how to search it, and what it cost."""
-
-    search: Callable[[np.ndarray], list[np.ndarray]]
-    seconds: float
-    megabytes: float
+INDEX_ALONE = ("FAISS HNSW", "usearch")
 
 
 def clustered(count: int, seed: int) -> np.ndarray:
@@ -54,118 +44,117 @@ def truth_of(corpus: np.ndarray, queries: np.ndarray, rows: np.ndarray | None = 
     return [set(some[np.argpartition(-column, K)[:K]].tolist()) for column in scores.T]
 
 
-def recall(found: list[np.ndarray], truth: list[set[int]]) -> float:
-    return float(np.mean([len(set(rows.tolist()) & best) / K for rows, best in zip(found, truth, strict=True)]))
+def recall(search: Callable[[np.ndarray], np.ndarray], queries: np.ndarray, truth: Sequence[set[int]]) -> float:
+    shares = [len(set(search(query).tolist()) & best) / K for query, best in zip(queries, truth, strict=True)]
+    return float(np.mean(shares))
 
 
-def ours(corpus: np.ndarray, folder: Path) -> tuple[Built, FaissIndex]:
-    packing = Packing(DIMENSIONS)
-    blocks = (
-        (np.arange(start, min(start + 65_536, len(corpus))) + 1, packing.pack(corpus[start : start + 65_536]))
-        for start in range(0, len(corpus), 65_536)
-    )
-    began = time.perf_counter()
-    index = FaissIndex.build(folder, packing, blocks)
-    seconds = time.perf_counter() - began
-    size = (folder / "index.faiss").stat().st_size / 1e6
-    return Built(lambda queries: [keys - 1 for keys in index.search(queries, K).keys], seconds, size), index
-
-
-def faiss_hnsw(corpus: np.ndarray, queries: np.ndarray, truth: list[set[int]]) -> Built:
-    import faiss
-
-    began = time.perf_counter()
-    index = faiss.IndexHNSWFlat(DIMENSIONS, 32, faiss.METRIC_INNER_PRODUCT)
-    index.hnsw.efConstruction = 80
-    index.add(corpus)
-    seconds = time.perf_counter() - began
-
-    def search(some: np.ndarray, effort: int) -> list[np.ndarray]:
-        return list(index.search(some, K, params=faiss.SearchParametersHNSW(efSearch=effort))[1])
-
-    return Built(_tuned(search, queries, truth), seconds, len(corpus) * (4 * DIMENSIONS + 4 * 64) / 1e6)
-
-
-def usearch_hnsw(corpus: np.ndarray, queries: np.ndarray, truth: list[set[int]]) -> Built:
-    from usearch.index import Index
-
-    began = time.perf_counter()
-    index = Index(ndim=DIMENSIONS, metric="ip", dtype="f32", connectivity=16, expansion_add=80)
-    index.add(np.arange(len(corpus)), corpus)
-    seconds = time.perf_counter() - began
-
-    def search(some: np.ndarray, effort: int) -> list[np.ndarray]:
-        index.expansion_search = effort
-        return [np.asarray(index.search(query, K).keys, np.int64) for query in some]
-
-    return Built(_tuned(search, queries, truth), seconds, index.memory_usage / 1e6)
-
-
-def _tuned(search: Search, queries: np.ndarray, truth: list[set[int]]) -> Callable[[np.ndarray], list[np.ndarray]]:
-    """The search with the least effort that reaches the recall."""
+def least_effort(store: VectorStore, queries: np.ndarray, truth: Sequence[set[int]]) -> int:
+    """The least effort that reaches the recall, in steps of a quarter."""
     effort = 16
-    while recall(search(queries, effort), truth) < RECALL and effort < 4096:
-        effort *= 2
-    return lambda some: search(some, effort)
+    while recall(partial(store.search, effort=effort), queries, truth) < RECALL and effort < 4096:
+        effort += max(4, effort // 4)
+    return effort
 
 
-def filtered(index: FaissIndex, corpus: np.ndarray, queries: np.ndarray) -> dict[str, float]:
-    """Recall of searches among 1 %, 10 % and 50 % of the rows."""
+def resident_megabytes() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def measured(store: VectorStore, corpus: np.ndarray, queries: np.ndarray, truth: list[set[int]]) -> dict[str, float]:
+    before = resident_megabytes()
+    building = seconds(lambda: store.build(corpus))
+    effort = 0 if isinstance(store, Sbert) else least_effort(store, queries, truth)
+    return {
+        "build": getattr(store, "index_seconds", None) or building,
+        "build_with_rows": building,
+        "effort": effort,
+        "recall": recall(lambda query: store.search(query, effort), queries, truth),
+        "disk_megabytes": store.bytes_on_disk() / 1e6,
+        "memory_megabytes": resident_megabytes() - before,
+    }
+
+
+def changes(store: VectorStore, query: np.ndarray) -> dict[str, float]:
+    """Seconds to add and to delete rows, each until the next search has answered."""
+    rows = np.arange(ROWS, ROWS + CHANGED)
+    vectors = clustered(CHANGED, 3)
+
+    def change(work: Callable[[], None]) -> float:
+        return seconds(lambda: (work(), store.search(query, 64)))
+
+    result = {"add": change(lambda: store.add(rows, vectors))}
+    try:
+        result["delete"] = change(lambda: store.delete(rows))
+    except NotImplementedError:
+        result["delete"] = float("nan")
+    return result
+
+
+def filtered(store: Sbert, corpus: np.ndarray, queries: np.ndarray) -> dict[int, tuple[float, float]]:
+    """Recall and seconds of searches among 1 %, 10 % and 50 % of the rows."""
     results = {}
+    part = np.arange(len(corpus)) % 100
     for percent in (1, 10, 50):
-        chosen = np.sort(
-            np.random.default_rng(percent).choice(len(corpus), len(corpus) * percent // 100, replace=False)
-        )
-        found = index.search(queries[:50], K, chosen + 1)
-        results[f"filter_{percent}_percent"] = recall(
-            [keys - 1 for keys in found.keys], truth_of(corpus, queries[:50], chosen)
-        )
+        condition: Condition = read_filter(f"part < {percent}")
+        truth = truth_of(corpus, queries, np.flatnonzero(part < percent))
+        search = partial(store.search, condition=condition)
+        share = recall(search, queries, truth)
+        results[percent] = share, seconds(lambda: list(map(search, queries))) / len(queries)  # noqa: B023
     return results
 
 
 def main() -> None:
     corpus, queries = clustered(ROWS, 1), clustered(QUERIES, 2)
     truth = truth_of(corpus, queries)
+    makers = {OURS: Sbert, **{name: maker for name, (package, maker) in OTHERS.items() if find_spec(package)}}
+    stores: dict[str, VectorStore] = {}
+    figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as place:
-        own, index = ours(corpus, Path(place, "index"))
-        built = {OURS: own, "FAISS HNSW": faiss_hnsw(corpus, queries, truth)}
-        if find_spec("usearch"):
-            built["usearch HNSW"] = usearch_hnsw(corpus, queries, truth)
-        recalls = {name: recall(each.search(queries), truth) for name, each in built.items()}
+        for name, maker in makers.items():
+            folder = Path(place, name)
+            folder.mkdir()
+            stores[name] = maker(folder)
+            figures[name] = measured(stores[name], corpus, queries, truth)
+            print(name, {key: round(value, 3) for key, value in figures[name].items()}, flush=True)
 
-        def one_by_one(search: Callable[[np.ndarray], object]) -> Callable[[], None]:
-            return lambda: [search(query[None]) for query in queries] and None
+        def one_by_one(name: str) -> Callable[[], object]:
+            effort = int(figures[name]["effort"])
+            return lambda: [stores[name].search(query, effort) for query in queries]
 
-        turns = {name: one_by_one(each.search) for name, each in built.items()}
-        turns[NUMPY] = lambda: [np.argpartition(-(corpus @ query), K)[:K] for query in queries[:10]] and None
+        turns = {name: one_by_one(name) for name in stores}
+        turns[NUMPY] = lambda: [np.argpartition(-(corpus @ query), K)[:K] for query in queries[:10]]
         best = race(turns, ROUNDS)
-        per_query = {name: seconds / (10 if name == NUMPY else QUERIES) for name, seconds in best.items()}
-        shares = filtered(index, corpus, queries)
-    for name, seconds in per_query.items():
-        line = f"{name:16} {seconds * 1000:8.3f} ms a query"
-        if name in built:
-            line += (
-                f", recall {recalls[name]:.3f}, built in {built[name].seconds:.0f} s, {built[name].megabytes:,.0f} MB"
-            )
-        print(line)
-    others = [name for name in built if name != OURS]
-    finish(
-        "index",
-        {
-            "index_speedup_over_exact": (per_query[NUMPY] / per_query[OURS], 30),
-            "index_recall": (recalls[OURS], RECALL),
-            **{f"index_{name}": (share, RECALL) for name, share in shares.items()},
-            **{
-                f"index_build_against_{name.split()[0].lower()}": (built[name].seconds / own.seconds, 1.0)
-                for name in others
-            },
-            **{
-                f"index_queries_against_{name.split()[0].lower()}": (per_query[name] / per_query[OURS], 1.0)
-                for name in others
-            },
-        },
-        {"rows": ROWS, "seconds_per_query": per_query, "recall": recalls, "peak_megabytes": peak_megabytes()},
-    )
+        per_query = {name: value / (10 if name == NUMPY else QUERIES) for name, value in best.items()}
+        filters = filtered(stores[OURS], corpus, queries[:50])
+        for name, store in stores.items():
+            figures[name] |= changes(store, queries[0]) | {"query": per_query[name]}
+    report(figures, per_query[NUMPY], filters)
+
+
+def report(figures: dict[str, dict[str, float]], exact: float, filters: dict[int, tuple[float, float]]) -> None:
+    print("| | build, s | disk, MB | memory, MB | ms a query | recall | add 1,000, s | delete 1,000, s |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, row in figures.items():
+        building = f"{row['build_with_rows']:.0f}" + (f" ({row['build']:.0f} the index)" if name == OURS else "")
+        print(
+            f"| {name} | {building} | {row['disk_megabytes']:,.0f} | {row['memory_megabytes']:,.0f} | "
+            f"{1000 * row['query']:.2f} | {row['recall']:.3f} | {row['add']:.2f} | {row['delete']:.2f} |"
+        )
+    print(f"| {NUMPY} | | | | {1000 * exact:.1f} | 1.000 | | |\n")
+    for percent, (share, time) in filters.items():
+        print(f"filter of {percent} %: recall {share:.3f}, {1000 * time:.1f} ms a query")
+    own = figures[OURS]
+    bars = {"index_speedup_over_exact": (exact / own["query"], 30), "index_recall": (own["recall"], RECALL)}
+    bars |= {f"index_filter_{percent}_percent": (share, RECALL) for percent, (share, _) in filters.items()}
+    for name, row in figures.items():
+        if name != OURS:
+            short = name.split()[0].lower()
+            building = own["build" if name in INDEX_ALONE else "build_with_rows"]
+            bars[f"index_queries_against_{short}"] = (row["query"] / own["query"], 1.0)
+            bars[f"index_build_against_{short}"] = (row["build_with_rows"] / building, 1.0)
+    finish("index", bars, {"rows": ROWS, "figures": figures, "exact": exact, "filters": filters})
 
 
 if __name__ == "__main__":
