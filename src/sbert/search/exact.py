@@ -24,8 +24,9 @@ from sbert.types import FloatArray, Hit, Pair, Similarity
 ROWS, COLUMNS = 512, 4096
 """Shape of a block of keys (8 MB). Blocks of 512 x 512 are as fast on an idle machine, but took twice as long on
 a busy one, where the threads of each product wait for each other."""
-FEW_QUERIES = 4
-"""Number of queries up to which a search is limited by memory bandwidth."""
+FEW_QUERIES, MANY_COLUMNS = 4, 524_288
+"""Number of queries up to which a search is limited by memory bandwidth, and the width of their blocks of keys, which
+several threads compute together."""
 
 
 def semantic_search(
@@ -51,8 +52,9 @@ def semantic_search(
     blocks = [(start, _query_rows(left, start, similarity)) for start in range(0, len(left), ROWS)]
     few = blocks[0][1].vectors if 0 < len(left) <= FEW_QUERIES and similarity != "manhattan" else None
     best = Best(Scorer(left, right, similarity), k, groups=len(left))
-    for start in range(0, len(right), COLUMNS):
-        columns = Rows.read("corpus", right, start, COLUMNS, few)
+    width = COLUMNS if few is None else MANY_COLUMNS
+    for start in range(0, len(right), width):
+        columns = Rows.read("corpus", right, start, width, few)
         for query_start, block in blocks:
             best.add(keys(block, columns, similarity), slack(block, columns, similarity), query_start, start)
     found = best.settle()

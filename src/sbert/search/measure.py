@@ -7,15 +7,18 @@ it depends on the two vectors alone: not on the block size, the BLAS library or 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
+from sbert.disk.machine import core_count
 from sbert.errors import BadInput
 from sbert.types import FloatArray, IntArray, Similarity
 
 CHUNK = 256  # pairs scored at a time, whose vectors fit into the cache
-CACHED = 512  # rows that stay in the cache between their norms and their products
+CACHED = 2048  # rows that stay in the cache between their norms and their products
+THREAD_ROWS = 16_384  # rows from which a thread of their own is worth starting
 _SMALL, _LARGE = 1e-24, 1e30  # squared norms between which float32 products neither underflow nor overflow
 _STEP = 2.0**-126  # the smallest normal float32
 # Smaller squared norms, which only float64 can represent, count as zero: their product would underflow.
@@ -51,8 +54,7 @@ class Rows(NamedTuple):
             queries: Queries whose dot products are computed in the same pass as the norms.
         """
         block = vectors[start : None if count is None else start + count]
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            squares, dots = (np.vecdot(block, block), None) if queries is None else _in_one_pass(block, queries)
+        squares, dots = (_dots(block, block), None) if queries is None else _in_one_pass(block, queries)
         unusual = ~((squares >= _SMALL) & (squares <= _LARGE))
         if not (unusual.any() and block[unusual].any()):  # all are of usual length or zero
             return cls(block.astype(np.float32, copy=False), np.sqrt(squares), dots)
@@ -69,14 +71,34 @@ class Rows(NamedTuple):
         return Rows(self.vectors[start : start + count], self.norms[start : start + count])
 
 
+def _dots(left: FloatArray, right: FloatArray, out: FloatArray | None = None) -> FloatArray:
+    """Compute dot products along the last axis; they may overflow."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        dots: FloatArray = np.vecdot(left, right, out=out)
+    return dots
+
+
 def _in_one_pass(block: FloatArray, queries: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Compute squared norms (n,) and dot products with queries (Q, n), reading the rows from memory only once."""
+    """Compute squared norms (n,) and dot products with queries (Q, n), reading the rows from memory only once.
+
+    One core cannot read as fast as the memory is, so several threads read a part each.
+    """
     squares = np.empty(len(block), block.dtype)
     dots = np.empty((len(queries), len(block)), np.result_type(block, queries))
-    for start in range(0, len(block), CACHED):
-        rows = slice(start, start + CACHED)
-        np.vecdot(block[rows], block[rows], out=squares[rows])
-        np.vecdot(queries[:, None], block[rows], out=dots[:, rows])
+
+    def compute(start: int, stop: int) -> None:
+        for begin in range(start, stop, CACHED):
+            rows = slice(begin, min(begin + CACHED, stop))
+            _dots(block[rows], block[rows], out=squares[rows])
+            _dots(queries[:, None], block[rows], out=dots[:, rows])
+
+    threads = max(1, min(core_count(), len(block) // THREAD_ROWS))
+    bounds = np.linspace(0, len(block), threads + 1).astype(int).tolist()
+    if threads == 1:
+        compute(*bounds)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(compute, bounds, bounds[1:]))
     return squares, dots
 
 
