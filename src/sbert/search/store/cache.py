@@ -42,6 +42,10 @@ class Changes(NamedTuple):
 class Source(Protocol):
     """The rows that an index is built from."""
 
+    def generation(self) -> int:
+        """Return the number of the present state, which every change increases."""
+        ...
+
     def changes(self, last_key: int, generation: int) -> Changes:
         """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
         ...
@@ -72,6 +76,8 @@ class CachedIndex:
         with self._lock:
             if self._index is None:
                 self._load()
+            elif self.source.generation() == self._generation:  # Reading the changes counts all rows, which is slow.
+                return self._index
             changes = self.source.changes(self._last_key, self._generation)
             if not changes.complete:
                 self._clear()

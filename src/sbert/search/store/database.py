@@ -19,6 +19,7 @@ FORMAT = 1
 WAIT_SECONDS = 30.0
 """Time that a writer waits for another one."""
 _APPLICATION = 0x53424552  # "SBER", in the header of the file
+_WRITE_LOCK = "120"  # the byte of the file -shm that SQLite locks while it writes
 
 
 class Database:
@@ -127,7 +128,7 @@ def _explained(path: Path) -> Iterator[None]:
         name = getattr(error, "sqlite_errorname", "") or ""
         if name.startswith("SQLITE_BUSY"):
             raise NotWritten(
-                f"another process has been writing to {str(path)!r} for {WAIT_SECONDS:.0f} seconds; wait for it to end"
+                f"{_writer(path)} has been writing to {str(path)!r} for {WAIT_SECONDS:.0f} seconds; wait for it to end"
             ) from None
         if name.startswith("SQLITE_FULL"):
             raise NotWritten(f"the disk of {str(path)!r} is full; free some: what was stored is intact") from None
@@ -138,3 +139,18 @@ def _explained(path: Path) -> Iterator[None]:
                 f"{str(path)!r} is damaged or no store ({shown(str(error))}); restore it from a backup, or index again"
             ) from None
         raise
+
+
+def _writer(path: Path) -> str:
+    """Name the process that writes to the file, if the system tells it, as Linux does."""
+    try:
+        inode = Path(f"{path}-shm").stat().st_ino
+        locks = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]
+    except OSError:
+        return "another process"
+    # A line such as "1: POSIX ADVISORY WRITE 4711 fe:00:1234 120 120": the process, the file, the first and last byte.
+    written = (lock for lock in locks if lock[3] == "WRITE" and lock[6:] == [_WRITE_LOCK] * 2)
+    process = next((lock[4] for lock in written if int(lock[5].rpartition(":")[2]) == inode), None)
+    if process == str(os.getpid()):
+        return "another thread of this process"
+    return "another process" if process is None else f"process {process}"

@@ -1,4 +1,4 @@
-"""Defines what a store keeps of a document, and checks what users pass. Knows plain values only."""
+"""Defines what a store keeps of a document, and checks what users pass. Works on plain values only."""
 
 from __future__ import annotations
 

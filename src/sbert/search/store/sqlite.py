@@ -31,6 +31,7 @@ from sbert.types import FloatArray, IntArray
 
 _BLOCK = 4096
 _PARAMETERS = 500
+_FILTERS = 16  # whose rows are remembered
 _SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE rows (
@@ -64,6 +65,7 @@ class SqliteStore:
         self.packing = Packing(self.facts.dimension, self.facts.precision)
         folder = self.path.with_name(f"{self.path.name}-index")
         self._index = CachedIndex(self, self.packing, self.facts.similarity, folder)
+        self._filtered: dict[str, tuple[int, IntArray]] = {}
 
     def put(self, documents: Sequence[Document]) -> None:
         """Add documents, or replace those with the same ids. A document without a vector keeps the one it has."""
@@ -185,12 +187,16 @@ class SqliteStore:
     def compact(self) -> None:
         """Build the index again, and give back the space of deleted documents."""
         with self._database.writing() as connection:
-            ((generation,),) = connection.execute("SELECT value + 1 FROM facts WHERE name = 'generation'")
             connection.execute("DELETE FROM deleted")
-            connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (generation,))
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (_generation(connection) + 1,))
             connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
         self._index.save(rebuild=True)
         self._database.vacuum()
+
+    def generation(self) -> int:
+        """Return the number of the present state, which every change increases."""
+        with self._database.reading() as connection:
+            return _generation(connection)
 
     def changes(self, last_key: int, generation: int) -> Changes:
         """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
@@ -221,9 +227,21 @@ class SqliteStore:
             after = int(keys[-1])
 
     def _keys(self, condition: Condition) -> IntArray:
+        """Return the keys of the rows that meet a condition, which are remembered until the store changes."""
         where = _where(condition)
-        rows = self._select(f"SELECT key FROM rows WHERE {where.text} ORDER BY key", where.parameters)
-        return np.fromiter((key for (key,) in rows), np.int64, len(rows))
+        name = repr(where)  # 1 and True are equal, but written differently
+        with self._database.reading() as connection:
+            generation = _generation(connection)
+            known = self._filtered.get(name)
+            if known is not None and known[0] == generation:
+                return known[1]
+            query = f"SELECT key FROM rows WHERE {where.text} ORDER BY key"
+            rows = connection.execute(query, where.parameters).fetchall()
+        keys = np.fromiter((key for (key,) in rows), np.int64, len(rows))
+        if len(self._filtered) >= _FILTERS:
+            self._filtered.clear()
+        self._filtered[name] = generation, keys
+        return keys
 
     def _packed(self, vectors: list[FloatArray]) -> Iterator[Packed]:
         wrong = next((vector for vector in vectors if vector.shape != (self.packing.dimension,)), None)
@@ -260,6 +278,11 @@ def _chunked(connection: sqlite3.Connection, column: str, wanted: str, values: S
         some = values[start : start + _PARAMETERS]
         marks = ", ".join("?" * len(some))
         yield from connection.execute(f"SELECT {wanted} FROM rows WHERE {column} IN ({marks})", some)
+
+
+def _generation(connection: sqlite3.Connection) -> int:
+    ((number,),) = connection.execute("SELECT value FROM facts WHERE name = 'generation'")
+    return int(number)
 
 
 def _where(condition: Condition | None) -> Sql:
