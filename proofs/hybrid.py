@@ -81,7 +81,7 @@ def main() -> None:
                 cache.EXACT_ROWS, faiss.EXACT_ROWS = 50_000, 20_000
         print(name, {mode: round(score, 1) for mode, score in scores[name].items()}, flush=True)
     finish(
-        "hybrid",
+        "prove-hybrid",
         {
             **{f"approximate_loss_{name}": (loss, 0.5) for name, loss in losses.items()},
             "hybrid_gain_korean": (scores["parakqc"]["hybrid"] - scores["parakqc"]["vector"], 0.0),

@@ -1,4 +1,4 @@
-"""Says in one sentence what is wrong with a command line, in the names that users type. Knows no subcommand."""
+"""Says in one sentence what is wrong with a command line, in the names that users type."""
 
 from __future__ import annotations
 

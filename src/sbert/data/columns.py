@@ -1,4 +1,4 @@
-"""Holds rows to train on as columns of texts and one column of labels. Knows lists and arrays, but no files."""
+"""Holds rows to train on as columns of texts and one column of labels. Works on lists and arrays, not on files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opens data files and decodes their bytes. Knows suffixes, gzip, encodings and limits, but no table formats.
+"""Opens data files and decodes their bytes. Handles suffixes, gzip, encodings and limits, but no table formats.
 
 Nothing that a file contains is held in memory beyond a limit: 256 MB for a line, a JSON document or the largest value
 of a parquet column. :func:`set_limit` and, on the command line, ``sbert --data-limit`` and the environment variable

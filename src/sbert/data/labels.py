@@ -1,4 +1,4 @@
-"""Turns a column of labels into numbers. Knows values and their positions, which messages name, but no texts."""
+"""Turns a column of labels into numbers. Works on values and their positions, which messages name, but no texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a file to train or evaluate on into columns. Knows splits and gold labels, but no model and no batches."""
+"""Reads a file to train or evaluate on into columns. Works on splits and gold labels, not on models or batches."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reads tables row by row: which columns hold the texts, what stands beside them, and where every row is.
 
-The one reader behind the command line, :func:`sbert.data.read` and the evaluation suites. Knows no labels.
+The one reader behind the command line, :func:`sbert.data.read` and the evaluation suites. Does not use labels.
 """
 
 from __future__ import annotations

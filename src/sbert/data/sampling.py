@@ -1,4 +1,4 @@
-"""Draws the rows of every batch. Knows row numbers and which texts are equal, but no tokens and no model.
+"""Draws the rows of every batch. Works on row numbers and on which texts are equal, not on tokens or models.
 
 The batches are a pure function of the data, the random seed and the epoch, so two numbers identify a position: a run
 that resumes from a cursor sees exactly the batches that it would have seen without the interruption.

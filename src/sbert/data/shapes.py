@@ -1,4 +1,4 @@
-"""Recognises what a table holds by the names of its columns. Knows names only: no values and no files."""
+"""Recognises what a table holds by the names of its columns. Works on names only: no values and no files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes tables and vectors window by window in constant memory. Knows records and arrays, but no model."""
+"""Writes tables and vectors window by window in constant memory. Works on records and arrays, not on models."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Files, folders, locks and unfinished work that survive a crash. Knows nothing of texts or models."""
+"""Files, folders, locks and unfinished work that survive a crash. Is independent of texts and models."""

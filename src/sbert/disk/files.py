@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all. Knows bytes and paths only.
+"""Files and folders that appear whole or not at all. Works on bytes and paths only.
 
 Everything is written into a draft (see :mod:`sbert.disk.drafts`), brought to the disk with ``fsync``, and renamed; the
 folder that holds the new name is brought to the disk, too. A process killed at any instant leaves the old file or the

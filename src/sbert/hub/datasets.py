@@ -1,4 +1,4 @@
-"""Downloads one split of a data set from the Hugging Face hub. Knows the names of files, not their contents."""
+"""Downloads one split of a data set from the Hugging Face hub. Works on the names of files, not their contents."""
 
 from __future__ import annotations
 

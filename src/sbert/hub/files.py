@@ -1,6 +1,6 @@
 """The boundary where model folders are read, and where they are replaced.
 
-Whatever a folder holds, reading it ends with a value or with one BadModel sentence. Knows files, but no models.
+Whatever a folder holds, reading it ends with a value or with one BadModel sentence.
 """
 
 from __future__ import annotations

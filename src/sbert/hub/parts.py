@@ -1,4 +1,4 @@
-"""The parts of models, as they are read from folders. Knows nothing about files."""
+"""The parts of models, as they are read from folders. Does not read or write files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few texts and their vectors, stored with a model so that a loaded model can be checked. Knows JSON only."""
+"""A few texts and their vectors, stored with a model so that a loaded model can be checked. Works on JSON only."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The table of losses that can be chosen by name, as run files and the command line do.
 
-Knows for which numbers of columns, kinds of labels and kinds of models each loss is, but no data. A loss has the
-options of its signature.
+The table says which numbers of columns, kinds of labels and kinds of models each loss is for. A loss has the options
+of its signature.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page of ``sbert demo``. Knows texts and numbers only."""
+"""The page of ``sbert demo``. Works on texts and numbers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws a matrix of similarities as PNG, SVG or PDF with matplotlib. Knows texts, numbers and fonts only."""
+"""Draws a matrix of similarities as PNG, SVG or PDF with matplotlib. Works on texts, numbers and fonts only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of ``sbert evaluate``, ``sbert compare`` and ``sbert paper``. Knows names, texts and numbers only."""
+"""The pages of ``sbert evaluate``, ``sbert compare`` and ``sbert paper``. Works on names, texts and numbers only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a training run and the picture of its curve. Knows metrics and settings only: no model, no files."""
+"""The page of a training run and the picture of its curve. Works on metrics and settings only: no model, no files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves the state of a run to one file that exists either completely or not at all. Knows tensors and names only.
+"""Saves the state of a run to one file that exists either completely or not at all. Works on tensors and names only.
 
 The name of a checkpoint contains the checksum of its contents. A file that was damaged on the disk is therefore
 noticed, and the checkpoint before it is used instead.

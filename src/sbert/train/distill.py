@@ -1,6 +1,6 @@
 """Labels texts with a cross-encoder, the teacher, so that a faster model can be trained on them.
 
-Finished scores are kept in a folder, so that an interrupted command can be continued. Knows texts and scores; the
+Finished scores are kept in a folder, so that an interrupted command can be continued. Works on texts and scores; the
 caller decides which columns they make.
 """
 

@@ -1,4 +1,4 @@
-"""The optimizer: AdamW, its learning rate, gradient clipping and mixed precision. Knows parameters only."""
+"""The optimizer: AdamW, its learning rate, gradient clipping and mixed precision. Works on parameters only."""
 
 from __future__ import annotations
 

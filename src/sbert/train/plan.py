@@ -1,4 +1,4 @@
-"""Divides the data of a run into steps. Knows rows and losses, but neither the model nor any files."""
+"""Divides the data of a run into steps. Works on rows and losses, not on models or files."""
 
 from __future__ import annotations
 

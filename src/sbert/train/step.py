@@ -1,4 +1,4 @@
-"""Computes the gradients of one batch: tokenize, forward, loss, backward. Knows four methods of a model.
+"""Computes the gradients of one batch: tokenize, forward, loss, backward. Uses four methods of a model.
 
 All columns that one network reads pass through it at once, without padding, and a text that occurs twice in a column
 only once. If a batch is too large for the memory, its vectors are computed first without a graph; the loss gives each

@@ -1,4 +1,4 @@
-"""Lets Ctrl-C and SIGTERM end a training run between two steps. Knows signals only."""
+"""Lets Ctrl-C and SIGTERM end a training run between two steps. Works on signals only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Updates the weights from the batches of one step, and converts its state to tensors. Knows no files."""
+"""Updates the weights from the batches of one step, and converts its state to tensors. Works in memory only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selects rows by their metadata: ``lang = "ko" and year >= 2020``. Knows JSON values and SQL, not vectors."""
+"""Selects rows by their metadata: ``lang = "ko" and year >= 2020``. Works on JSON values and SQL, not on vectors."""
 
 from sbert.search.filters.condition import And, Comparison, Condition, Not, Or
 from sbert.search.filters.read import Filter, read_filter

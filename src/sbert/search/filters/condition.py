@@ -1,4 +1,4 @@
-"""Defines the conditions that metadata can meet. Knows JSON values only.
+"""Defines the conditions that metadata can meet. Works on JSON values only.
 
 A test of a field that a row does not have is false, and so is a test that compares a text with a number. ``not`` turns
 false into true: ``lang != "ko"`` is the same as ``not lang = "ko"`` and selects rows without a language, too.

@@ -1,4 +1,4 @@
-"""Indexes that find the nearest vectors, exactly or approximately. They know vectors and integer keys only."""
+"""Indexes that find the nearest vectors, exactly or approximately. They work on vectors and integer keys only."""
 
 from sbert.search.index.exact import ExactIndex
 from sbert.search.index.faiss import FaissIndex

@@ -1,4 +1,4 @@
-"""An index that compares a query with every vector. Knows arrays only."""
+"""An index that compares a query with every vector. Works on arrays only."""
 
 from __future__ import annotations
 

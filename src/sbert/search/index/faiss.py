@@ -1,4 +1,4 @@
-"""An index of millions of vectors: FAISS proposes candidates, and the stored vectors decide. Knows arrays only.
+"""An index of millions of vectors: FAISS proposes candidates, and the stored vectors decide. Works on arrays only.
 
 The vectors lie in a file that is mapped into memory. FAISS keeps a compressed copy of each in one of many cells and
 looks only into the cells nearest to a query. Its candidates are scored again, with the mapped vectors and the code of

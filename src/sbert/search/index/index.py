@@ -1,4 +1,4 @@
-"""Defines what an index does, and joins the results of several indexes. Knows vectors and integer keys only."""
+"""Defines what an index does, and joins the results of several indexes. Works on vectors and integer keys only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creates dataclasses from TOML tables and checks every key and type. Knows annotations, not their meaning."""
+"""Creates dataclasses from TOML tables and checks every key and type. Reads annotations, not their meaning."""
 
 from __future__ import annotations
 
