@@ -62,6 +62,21 @@ def test_json_of_very_many_values_is_refused_before_it_is_parsed(write, one_mega
     assert peak < 5 << 20  # 19 MB if it were parsed
 
 
+@pytest.mark.parametrize(
+    ("name", "row", "found"),
+    [("a.csv.gz", ",", "900,000 commas"), ("a.csv.gz", '"",', "900,000 commas"), ("a.tsv.gz", "\t", "900,000 tabs")],
+)
+def test_a_row_of_very_many_fields_is_refused_before_it_is_divided(write, one_megabyte, name, row, found):
+    files.set_limit(5)
+    path = write(name, f"text\n{row * 900_000}\n")
+    tracemalloc.start()
+    with pytest.raises(BadInput, match=f"line 2: {found}, but at most 209,715 are read at once; split it, or set"):
+        read_texts(str(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 << 20  # 16 MB and more if it were divided
+
+
 def test_a_csv_row_of_many_lines_is_limited(write, one_megabyte):
     rows = '"a\n",b\n' * 200_000  # more than the limit, but none of them is
     assert len(read_texts(str(write("a.csv", "text,other\n" + rows)), "text")) == 200_000

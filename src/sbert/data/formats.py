@@ -20,7 +20,7 @@ Lines = Iterator[tuple[int, str]]
 Records = Iterator[tuple[int, Record]]
 
 _BYTES_PER_PART = 25
-"""The limit allows one value of JSON per so many bytes: it may take two in a file, but up to a hundred in memory."""
+"""The limit allows one value of a row or of JSON per so many bytes: it may take one in a file, but many in memory."""
 _STSB = ("genre", "filename", "year", "id", "score", "sentence1", "sentence2")
 
 
@@ -69,38 +69,43 @@ def _txt(stream: IO[bytes], name: str) -> Records:
 
 
 def _tsv(stream: IO[bytes], name: str, short_rows: bool = False) -> Records:
-    return _with_header(_split(files.lines(stream, name)), name, short_rows)
+    return _with_header(_split(files.lines(stream, name), name), name, short_rows)
 
 
-def _split(lines: Lines) -> Iterator[tuple[int, list[str]]]:
+def _split(lines: Lines, name: str) -> Iterator[tuple[int, list[str]]]:
     """Split lines at their tabs. There is no quoting: a quotation mark is an ordinary character."""
-    return ((number, stripped.split("\t")) for number, line in lines if (stripped := _strip(line)))
+    for number, line in lines:
+        if stripped := _strip(line):
+            _check_parts(stripped.count("\t"), "tabs", f"{name}, line {number}")
+            yield number, stripped.split("\t")
 
 
 def _csv(stream: IO[bytes], name: str) -> Records:
     lines = files.lines(stream, name)
     first = next(lines, (1, ""))
-    fields = first[1].split("\t")
+    fields = first[1].split("\t", len(_STSB))
     is_stsb = len(fields) >= len(_STSB) and fields[4].replace(".", "", 1).isdecimal()
     return (_stsb if is_stsb else _quoted)(chain([first], lines), name)
 
 
 def _quoted(lines: Lines, name: str) -> Records:
     csv.field_size_limit(min(files.limit(), 2**31 - 1))  # the default of 131,072 characters is too little for texts
-    held = 0
+    held = commas = 0
 
     def bounded() -> Iterator[str]:
-        nonlocal held
+        nonlocal held, commas
         for number, line in lines:
             held += len(line)
+            commas += line.count(",")
             if held > files.limit():
                 raise files.too_large(f"{name}, line {number}", "the row that ends here or later")
+            _check_parts(commas, "commas", f"{name}, line {number}")
             yield line
 
     def rows() -> Iterator[tuple[int, list[str]]]:
-        nonlocal held
+        nonlocal held, commas
         for row in reader:
-            held = 0
+            held = commas = 0
             if row:
                 yield reader.line_num, row
 
@@ -114,7 +119,7 @@ def _quoted(lines: Lines, name: str) -> Records:
 
 def _stsb(lines: Lines, name: str) -> Records:
     """Read the STS benchmark as published: named csv, but with tabs and no header; some rows also name a source."""
-    for number, fields in _split(lines):
+    for number, fields in _split(lines, name):
         if len(fields) < len(_STSB):
             raise BadInput(
                 f"{name}, line {number}: {counted(len(fields), 'field')}, but the STS benchmark has {len(_STSB)}"
@@ -164,13 +169,18 @@ def _json(stream: IO[bytes], name: str) -> Records:
 
 def _parsed(text: str, where: str) -> Any:
     """Parse JSON, unless it has so many brackets and commas, be it inside of texts, that it could take gigabytes."""
-    parts, most = sum(map(text.count, "[{,")), files.limit() // _BYTES_PER_PART
+    _check_parts(sum(map(text.count, "[{,")), "brackets and commas", where)
+    return json.loads(text)
+
+
+def _check_parts(parts: int, what: str, where: str) -> None:
+    """Refuse what would be divided into so many values that they take gigabytes, before it is divided."""
+    most = files.limit() // _BYTES_PER_PART
     if parts > most:
         raise BadInput(
-            f"{where}: {parts:,} brackets and commas, but at most {most:,} are read at once; split it, or set "
+            f"{where}: {parts:,} {what}, but at most {most:,} are read at once; split it, or set "
             "SBERT_DATA_LIMIT_MB to a higher limit"
         )
-    return json.loads(text)
 
 
 def _object(record: object, where: str) -> Record:
