@@ -2,12 +2,14 @@
 
 The vectors are unit vectors in clusters, as sentence embeddings are. Every library gets the same ones and is set to
 the least effort that reaches the recall; then they answer the same queries one by one, in turn. Libraries that are
-not installed are left out. ROWS can be set, such as ROWS=200000.
+not installed are left out, and so are those that are not named if some are: ``python benchmarks/index.py usearch``
+compares with usearch alone, ``none`` with none. ROWS can be set, such as ROWS=200000.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -108,7 +110,9 @@ def filtered(store: Sbert, corpus: np.ndarray, queries: np.ndarray) -> dict[int,
 def main() -> None:
     corpus, queries = clustered(ROWS, 1), clustered(QUERIES, 2)
     truth = truth_of(corpus, queries)
-    makers = {OURS: Sbert, **{name: maker for name, (package, maker) in OTHERS.items() if find_spec(package)}}
+    chosen = sys.argv[1:] or [package for package, _ in OTHERS.values()]
+    others = {name: maker for name, (package, maker) in OTHERS.items() if package in chosen and find_spec(package)}
+    makers = {OURS: Sbert, **others}
     stores: dict[str, VectorStore] = {}
     figures: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as place:

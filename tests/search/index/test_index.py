@@ -20,10 +20,11 @@ from sbert.search.packing import Packing
 SIZE = 16
 
 
-def clustered(count, seed=0):
+def clustered(count, seed=0, centres=20, spread=0.7):
     random = np.random.default_rng(seed)
-    centres = np.random.default_rng(99).standard_normal((20, SIZE))
-    return (centres[random.integers(0, 20, count)] + 0.7 * random.standard_normal((count, SIZE))).astype(np.float32)
+    places = np.random.default_rng(99).standard_normal((centres, SIZE))
+    noise = spread * random.standard_normal((count, SIZE))
+    return (places[random.integers(0, centres, count)] + noise).astype(np.float32)
 
 
 def built(folder, vectors, precision="float32", similarity="cosine", kind=None):
@@ -73,9 +74,11 @@ def test_few_allowed_rows_are_compared_exactly(tmp_path):
     assert all((got == want).all() for got, want in zip(found.scores, expected.scores, strict=True))
 
 
+# Of the small and dense clusters, a filter leaves one row, and its neighbours lie in many cells.
+@pytest.mark.parametrize(("centres", "spread"), [(20, 0.7), (450, 0.1)])
 @pytest.mark.parametrize("share", [0.1, 0.5])
-def test_many_allowed_rows_are_probed_until_enough_are_found(tmp_path, share):
-    vectors, queries = clustered(5000), clustered(40, seed=3)
+def test_many_allowed_rows_are_probed_until_enough_are_found(tmp_path, share, centres, spread):
+    vectors, queries = clustered(5000, 0, centres, spread), clustered(40, 3, centres, spread)
     index, keys = built(tmp_path / "index", vectors)
     allowed = np.sort(np.random.default_rng(4).choice(keys, int(share * len(keys)), replace=False))
     found = index.search(queries, 10, allowed)

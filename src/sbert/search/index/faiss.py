@@ -29,11 +29,13 @@ from sbert.search.index.folder import (
     IndexFacts,
     Kind,
     append_rows,
+    cell_count,
     read_facts,
     vectors_are_intact,
     write_facts,
 )
 from sbert.search.index.index import Neighbours, merged
+from sbert.search.index.recall import share_found, smallest
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
 
@@ -44,6 +46,7 @@ EXACT_ROWS = 20_000
 """Number of allowed vectors up to which all of them are compared."""
 RECALL = 0.97
 """Share of the ten nearest vectors that the number of probed cells is chosen for."""
+_NEARLY_ALL = 0.9
 _SAMPLE, _NEIGHBOURS = 256, 10
 _TRAINING_ROWS_PER_CELL = 64
 _BLOCK = 65_536
@@ -60,7 +63,6 @@ class FaissIndex:
         self._alive = np.ones(len(keys), np.bool_)
         self._hidden = False
         self._tail = ExactIndex(facts.dimension, facts.similarity)
-        self._truth: Neighbours | None = None
 
     def __len__(self) -> int:
         return int(self._alive.sum()) + len(self._tail)
@@ -100,7 +102,9 @@ class FaissIndex:
             keys = append_rows(new, np.empty(0, np.int64), blocks)
             kind = kind or ("ivf-sq8" if len(keys) < RABITQ_ROWS else "ivf-rabitq")
             check_option("kind", kind, get_args(Kind))
-            facts = IndexFacts(kind, similarity, packing.dimension, packing.precision, len(keys), _cells(len(keys)))
+            facts = IndexFacts(
+                kind, similarity, packing.dimension, packing.precision, len(keys), cell_count(len(keys))
+            )
             facts = replace(facts, generation=generation)
             index = cls(new, facts, keys, None)
             index._train()
@@ -158,7 +162,7 @@ class FaissIndex:
             rows = np.arange(self.facts.rows) if mask is None else np.flatnonzero(mask)
             found = self._compare_all(vectors, rows, k)
         else:
-            found = self._probe(vectors, k, mask, count)
+            found = self._probe(vectors, k, mask, count, self._probes(count / self.facts.rows))
         return merged([found, self._tail.search(vectors, k, allowed)], k) if len(self._tail) else found
 
     def _allowed_rows(self, allowed: IntArray | None) -> BoolArray | None:
@@ -183,31 +187,42 @@ class FaissIndex:
         ]
         return merged(parts, k)
 
-    def _probe(self, queries: FloatArray, k: int, mask: BoolArray | None, count: int) -> Neighbours:
-        """Look into more and more cells until ``k`` of the allowed vectors are found for each query."""
-        cells, share = self.facts.cells, count / self.facts.rows
-        probes = min(cells, math.ceil(self.facts.probes / math.sqrt(share)))
+    def _probes(self, share: float) -> int:
+        """Return the number of cells to look into first, if this share of the vectors may be found."""
+        if share >= _NEARLY_ALL:
+            return self.facts.probes
+        if share >= 0.5:
+            return self.facts.half_probes
+        return min(self.facts.cells, math.ceil(self.facts.tenth_probes * max(1, 0.1 / share)))
+
+    def _probe(self, queries: FloatArray, k: int, mask: BoolArray | None, count: int, probes: int) -> Neighbours:
+        """Look into cells, and into more of them until ``k`` of the allowed vectors are found for each query."""
+        cells = self.facts.cells
         while True:
-            found = self._candidates(queries, 4 * k + 16, probes, mask)
+            found = self._candidates(queries, k, probes, mask)
             if probes == cells or (np.count_nonzero(found >= 0, axis=1) >= k).all():
                 break
             probes = min(cells, 4 * probes)
+        return self._scored(queries, found, k, compared=math.ceil(count * probes / cells))
+
+    def _scored(self, queries: FloatArray, found: IntArray, k: int, compared: int) -> Neighbours:
+        """Score the candidates of each query with the stored vectors, and return the ``k`` best."""
         keys, scores = [], []
         for query, candidates in zip(queries, found, strict=True):
             rows = np.sort(candidates[candidates >= 0])
             best = search_rows(query[None], self._keys[rows], self._vectors(rows), k, self.facts.similarity)
             keys += best.keys
             scores += best.scores
-        return Neighbours(keys, scores, exact=False, compared=math.ceil(count * probes / cells))
+        return Neighbours(keys, scores, exact=False, compared=compared)
 
-    def _candidates(self, queries: FloatArray, depth: int, probes: int, mask: BoolArray | None) -> IntArray:
-        """Return the rows that FAISS proposes, -1 where it finds fewer: (Q, D) -> (Q, depth)."""
+    def _candidates(self, queries: FloatArray, k: int, probes: int, mask: BoolArray | None) -> IntArray:
+        """Return the rows that FAISS proposes, more than ``k``, -1 where it finds fewer: (Q, D) -> (Q, 4 k + 16)."""
         faiss = _faiss()
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
         if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
             parameters = faiss.SearchParametersPreTransform(index_params=parameters)
-        rows: IntArray = self._index.search(self._ready(queries), depth, params=parameters)[1]
+        rows: IntArray = self._index.search(self._ready(queries), 4 * k + 16, params=parameters)[1]
         return rows
 
     def _ready(self, vectors: FloatArray) -> FloatArray:
@@ -237,24 +252,34 @@ class FaissIndex:
             self._index.add(self._ready(self._vectors(np.arange(begin, min(self.facts.rows, begin + _BLOCK)))))
 
     def _measure(self) -> None:
-        """Choose the number of cells to probe by the recall on a sample of the vectors."""
-        probes = 1
-        while True:
-            self.facts = replace(self.facts, probes=probes)
-            self.facts = replace(self.facts, recall=self.measured_recall())
-            if self.facts.recall >= RECALL or probes == self.facts.cells:
-                return
-            probes = min(2 * probes, self.facts.cells)
+        """Choose the numbers of cells to probe by the recall on a sample of the vectors."""
+        probes, recall = self._fewest_probes(1, None)
+        random = np.random.default_rng(2).random(self.facts.rows)
+        half = self._fewest_probes(probes, random < 0.5)[0]
+        tenth = self._fewest_probes(half, random < 0.1)[0]
+        self.facts = replace(self.facts, probes=probes, half_probes=half, tenth_probes=tenth, recall=recall)
+
+    def _fewest_probes(self, least: int, mask: BoolArray | None) -> tuple[int, float]:
+        """Return about the smallest number of cells that reaches the recall, and the recall."""
+        sample = self._sampled(mask)
+        return smallest(lambda probes: self._recall(sample, probes, mask), RECALL, least, self.facts.cells)
 
     def measured_recall(self) -> float:
         """Return the share of the nearest neighbours of a sample of the vectors that a search finds."""
-        count = self.facts.rows
-        sample = np.sort(np.random.default_rng(1).choice(count, min(_SAMPLE, count), replace=False))
-        queries = self._vectors(sample)
-        if self._truth is None:
-            self._truth = self._compare_all(queries, np.arange(count), _NEIGHBOURS + 1)
-        found = self._probe(queries, _NEIGHBOURS + 1, None, count)
-        return _recall(found, self._truth, self._keys[sample])
+        return self._recall(self._sampled(None), self.facts.probes, None)
+
+    def _sampled(self, mask: BoolArray | None) -> tuple[IntArray, Neighbours]:
+        """Return a sample of the rows, and their true neighbours among the allowed rows."""
+        rows = np.arange(self.facts.rows)
+        sample = np.sort(np.random.default_rng(1).choice(rows, min(_SAMPLE, len(rows)), replace=False))
+        allowed = rows if mask is None else np.flatnonzero(mask)
+        return sample, self._compare_all(self._vectors(sample), allowed, _NEIGHBOURS + 1)
+
+    def _recall(self, sample: tuple[IntArray, Neighbours], probes: int, mask: BoolArray | None) -> float:
+        rows, truth = sample
+        queries, k = self._vectors(rows), _NEIGHBOURS + 1
+        found = self._scored(queries, self._candidates(queries, k, probes, mask), k, compared=0)
+        return share_found(found, truth, self._keys[rows])
 
     def _write(self, folder: Path) -> None:
         faiss = _faiss()
@@ -270,22 +295,3 @@ def _faiss() -> Any:
     for library in Path(faiss.__file__).parents[1].glob("faiss_cpu.libs/libgomp*"):
         release_before_fork(library)
     return faiss
-
-
-def _cells(rows: int) -> int:
-    """Return the number of cells: the power of two nearest to four times the square root of the number of rows.
-
-    >>> _cells(1_000_000), _cells(50_000), _cells(1)
-    (4096, 1024, 1)
-    """
-    return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
-
-
-def _recall(found: Neighbours, truth: Neighbours, own: IntArray) -> float:
-    """Return the share of the nearest vectors that were found; a sampled vector itself does not count."""
-    shares = [
-        np.isin(expected[expected != key], got).mean()
-        for key, got, expected in zip(own, found.keys, truth.keys, strict=True)
-        if (expected != key).any()
-    ]
-    return round(float(np.mean(shares)), 4) if shares else 1.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,10 +34,23 @@ class IndexFacts:
     cells: int
     probes: int = 1
     """Number of cells that a search without a filter looks into."""
+    half_probes: int = 1
+    """Number of cells that have to be looked into if half of the vectors, chosen at random, may be found."""
+    tenth_probes: int = 1
+    """Number of cells that have to be looked into if a tenth of them may be found."""
     recall: float = 0.0
     """Share of the ten nearest vectors that such a search finds, measured on a sample of the vectors."""
     generation: int = 0
     """State of the store that the index was built from or saved at."""
+
+
+def cell_count(rows: int) -> int:
+    """Return the number of cells: the power of two nearest to four times the square root of the number of rows.
+
+    >>> cell_count(1_000_000), cell_count(50_000), cell_count(1)
+    (4096, 1024, 1)
+    """
+    return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
 
 
 def append_rows(folder: Path, keys: IntArray, blocks: Iterable[tuple[IntArray, Packed]]) -> IntArray:
@@ -64,6 +78,8 @@ def read_facts(folder: Path) -> tuple[IndexFacts, IntArray]:
     The vectors are not read; see :func:`vectors_are_intact`.
     """
     stored = _stored(folder)
+    if stored["facts"].keys() != {field.name for field in fields(IndexFacts)}:
+        raise ValueError("it was written by another version")
     if any(file_digest(folder / name) != stored["digests"][name] for name in (KEYS, INDEX)):
         raise ValueError("a digest differs")
     keys: IntArray = np.load(folder / KEYS, allow_pickle=False)

@@ -83,7 +83,7 @@ class CachedIndex:
                 self._clear()
                 changes = self.source.changes(0, changes.generation)
             if not self._last_key and changes.total > EXACT_ROWS:
-                logger.warning("the index of %s is built again in %s", counted(changes.total, "row"), self.folder)
+                logger.warning("the index of %s is being built in %s", counted(changes.total, "row"), self.folder)
                 self._build(None)
             elif changes.generation != self._generation or not self._last_key:
                 self._apply(changes)
