@@ -175,6 +175,22 @@ except KeyboardInterrupt:
     assert run_program(code) == "interrupted\n"
 
 
+def test_an_interrupt_while_a_result_is_handed_over_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    withdraw = threads._Workers.withdraw
+    interrupts = [KeyboardInterrupt()]
+
+    def interrupted(workers: threads._Workers, call: threads._Call) -> None:
+        if interrupts:
+            raise interrupts.pop()
+        withdraw(workers, call)
+
+    torch.set_num_threads(2)
+    monkeypatch.setattr(threads._Workers, "withdraw", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        on_one_core(lambda: 7)
+    assert on_one_core(lambda: 7) == 7
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.parametrize("encodes_first", [False, True])
 def test_a_forked_process_encodes(encodes_first: bool) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
 from weakref import WeakKeyDictionary
 
 import torch
@@ -40,7 +40,7 @@ def run(
     batch_tokens: int,
     batch_size: int | None = None,
     show_progress_bar: bool = False,
-) -> Iterator[tuple[IntArray, Batch, Tensor]]:
+) -> Generator[tuple[IntArray, Batch, Tensor], None, None]:
     """Yield row numbers, batch and result of every batch, in the order of completion.
 
     Args:
@@ -64,7 +64,7 @@ def run(
             return forward(item[1])
 
     results = on_cores(cores, infer, work) if on_cpu and not in_one_go else ((item, infer(item)) for item in work)
-    with _evaluating(model), Progress(total, "tokens", show_progress_bar) as progress:
+    with _evaluating(model), closing(results), Progress(total, "tokens", show_progress_bar) as progress:
         for (rows, batch), result in results:
             progress.add(len(batch.input_ids))
             yield rows, batch, result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,8 +89,9 @@ class TextModel(nn.Module, ABC):
     ) -> FloatArray:
         """Run every row of tokens through the network: (rows, *size) float32."""
         results = np.empty((len(tokens.lengths), *size), np.float32)
-        for rows, _, result in run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar):
-            results[rows] = result.float().cpu().numpy()
+        with closing(run(self, self.forward, tokens, batch_tokens, batch_size, show_progress_bar)) as batches:
+            for rows, _, result in batches:
+                results[rows] = result.float().cpu().numpy()
         return results
 
     @abstractmethod

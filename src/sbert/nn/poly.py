@@ -9,6 +9,7 @@ fewer than M tokens has fewer codes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from itertools import product
 
 import torch
@@ -78,6 +79,7 @@ def stable_scores(codes: Tensor, vectors: Tensor) -> Tensor:
 
     scores = vectors.new_empty(len(codes), len(vectors))
     blocks = product(range(len(codes)), range(0, len(vectors), _DOCUMENTS_AT_ONCE))
-    for (query, start), result in on_cores(thread_count(), compute, blocks):
-        scores[query, start : start + len(result)] = result
+    with closing(on_cores(thread_count(), compute, blocks)) as results:
+        for (query, start), result in results:
+            scores[query, start : start + len(result)] = result
     return scores

@@ -11,8 +11,8 @@ import ctypes
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -32,14 +32,18 @@ def thread_count() -> int:
 
 def on_one_core(function: Callable[[], Result]) -> Result:
     """Compute ``function`` on one core, in inference mode."""
-    return next(on_cores(1, lambda call: call(), [function]))[1]
+    with closing(on_cores(1, lambda call: call(), [function])) as results:
+        return next(results)[1]
 
 
-def on_cores(count: int, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+def on_cores(
+    count: int, function: Callable[[Item], Result], items: Iterable[Item]
+) -> Generator[tuple[Item, Result], None, None]:
     """Apply ``function`` to every item, each on one core and in inference mode.
 
     Yields the items with their results in the order of completion. The first exception of a call is raised here. The
-    items that are still waiting then, or when the caller stops iterating, are dropped.
+    items that are still waiting then, or when the caller stops iterating, are dropped. A caller that may stop early
+    closes the generator itself: Python only prints an interrupt that comes while it removes a generator.
 
     Args:
         count: Number of cores to use at the same time. A caller that is limited to one core computes items itself.
