@@ -1,7 +1,9 @@
 """Kills processes that index, update, delete and compact at random instants, and compares every vector afterwards.
 
+Half of the kills are for a store in SQLite, the other half for one in PostgreSQL, whose server is not killed.
 After each SIGKILL the store must open, hold every document at most once and with the vector of its text, and pass its
-own check. The same work is then started again, and must not embed a text that is stored already.
+own check. The same work is then started again, and must not embed a text that is stored already. After some kills the
+work is completed, and the next version of the documents follows, so that updates and deletions are killed, too.
 """
 
 from __future__ import annotations
@@ -15,17 +17,34 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from sbert.search import stored
-from sbert.search.store import Document, StoreFacts, cache
-from sbert.search.store.sqlite import SqliteStore
+from sbert.search.store import (
+    Document,
+    PostgresStore,
+    SqliteStore,
+    Store,
+    StoreFacts,
+    cache,
+    distances,
+    is_postgres,
+    postgres,
+)
 from sbert.search.stored import StoredCollection
 
 DIMENSION, DOCUMENTS, WINDOW, EXACT_ROWS = 32, 3000, 64, 500
 FACTS = StoreFacts("hash", "hash", DIMENSION, "cosine", "float32", morphemes=False)
+KINDS = ("sqlite", "postgres")
+KILLS_PER_VERSION = 5
+STEPS = {"add": 1.5, "delete": 0.1, "index": 1.0, "compact": 2.0}
+"""What a process does, and in how many seconds after the beginning of each step it is killed."""
+SERVER = Path(__file__).parents[1] / "tests" / "search"  # the folder with the module that starts a server
 
 
 class HashModel:
@@ -56,22 +75,37 @@ def version(number: int) -> dict[str, str]:
     }
 
 
+def opened(location: str, facts: StoreFacts | None = None) -> Store:
+    """Open a store, or create it if ``facts`` are given, with an index from few rows on."""
+    stored.WINDOW = WINDOW
+    for module in (cache, distances, postgres):
+        module.EXACT_ROWS = EXACT_ROWS
+    return PostgresStore(location, facts) if is_postgres(location) else SqliteStore(location, facts)
+
+
+def exists(location: str) -> bool:
+    """Return whether a process came as far as creating the store."""
+    return PostgresStore.exists(location) if is_postgres(location) else Path(location).exists()
+
+
 def work(location: str, number: int, record: Path) -> None:
     """What a process does: bring the store to a version, and compact it."""
-    stored.WINDOW, cache.EXACT_ROWS = WINDOW, EXACT_ROWS
-    store = SqliteStore(location, FACTS)
+    print("add", flush=True)
+    store = opened(location, FACTS)
     wanted = version(number)
     collection = StoredCollection(store, HashModel(record))
     collection.add_documents((Document(name, text) for name, text in wanted.items()), None, show_progress_bar=False)
+    print("delete", flush=True)
     store.delete([name for name in store.ids() if name not in wanted])
+    print("index", flush=True)
     store.save_index()
+    print("compact", flush=True)
     store.compact()
 
 
 def check(location: str) -> int:
     """Compare every vector with its text, and a search with the rows; return the number of documents."""
-    cache.EXACT_ROWS = EXACT_ROWS
-    store = SqliteStore(location)
+    store = opened(location)
     documents = list(store)
     names = [document.id for document in documents]
     assert len(set(names)) == len(names) == store.count(), "a document is there twice"
@@ -86,21 +120,69 @@ def check(location: str) -> int:
     return len(documents)
 
 
-def kill_once(location: str, number: int, folder: Path, seconds: float) -> bool:
-    """Start the work, kill it after some seconds, and check the store; return whether it was killed in time."""
+def kill_once(location: str, number: int, folder: Path) -> str:
+    """Start the work, kill it in a random step or soon after, and check the store; return what it was doing."""
     command = [sys.executable, __file__, "--work", location, str(number), str(folder / f"texts-{number}")]
-    with subprocess.Popen(command) as process:
-        time.sleep(seconds)
+    target = random.choice(list(STEPS))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        step = next(line for line in process.stdout if line.strip() == target)
+        time.sleep(random.uniform(0, STEPS[target]))
         killed = process.poll() is None
         process.send_signal(signal.SIGKILL)
-    if Path(location).exists():
+        step = (step + process.stdout.read()).split()[-1]
+    assert killed or process.returncode == 0, "the work failed"
+    if exists(location):
         check(location)
-    return killed
+    return step if killed else ""
+
+
+def kill_often(location: str, wanted: int, folder: Path) -> Counter[str]:
+    """Kill processes and check the store until there were ``wanted`` kills; return how many hit each step."""
+    kills: Counter[str] = Counter()
+    number = 0
+    while kills.total() < wanted:
+        for _ in range(min(KILLS_PER_VERSION, wanted - kills.total())):
+            step = kill_once(location, number, folder)
+            if not step:  # the work was completed before
+                break
+            kills[step] += 1
+            print(f"kill {kills.total()} ({step}): whole", flush=True)
+        work(location, number, folder / f"texts-{number}")
+        assert check(location) == len(version(number))
+        texts = (folder / f"texts-{number}").read_text(encoding="utf-8").splitlines()
+        again = len(texts) - len(set(texts))
+        assert again <= WINDOW * KILLS_PER_VERSION, f"{again} texts were embedded again"
+        print(f"version {number}: {len(version(number))} documents, {again} texts embedded twice", flush=True)
+        number += 1
+    litter = [path.name for path in folder.iterdir() if path.name.startswith(".sbert-")]
+    assert not litter, litter
+    return kills
+
+
+@contextmanager
+def place(kind: str) -> Iterator[tuple[str, Path]]:
+    """Yield where a store is created, and a folder for the records of the processes."""
+    with tempfile.TemporaryDirectory(prefix="sbert-") as name:
+        folder = Path(name)
+        if kind == "sqlite":
+            yield f"{name}/store.db", folder
+            return
+        sys.path.insert(0, str(SERVER))
+        from postgres_server import Postgres
+
+        (folder / "server").mkdir()
+        server = Postgres(folder / "server")
+        try:
+            yield server.place(), folder
+        finally:
+            server.cleanup()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--kills", type=int, default=50, help="number of kills, divided among the kinds of stores")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", nargs=3, metavar=("STORE", "VERSION", "RECORD"), help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -109,26 +191,14 @@ def main() -> None:
         work(location, int(number), Path(record))
         return
     random.seed(options.seed)
-    with tempfile.TemporaryDirectory() as place:
-        folder, location = Path(place), f"{place}/store.db"
-        kills = number = 0
-        duration = 8.0
-        while kills < options.kills:
-            while kills < options.kills and kill_once(location, number, folder, random.uniform(0.3, duration)):
-                kills += 1
-                print(f"kill {kills}: whole", flush=True)
-            began = time.monotonic()
-            work(location, number, folder / f"texts-{number}")
-            duration = 2.5 + time.monotonic() - began
-            assert check(location) == len(version(number))
-            texts = (folder / f"texts-{number}").read_text(encoding="utf-8").splitlines()
-            again = len(texts) - len(set(texts))
-            assert again <= WINDOW * (kills + 1), f"{again} texts were embedded again"
-            print(f"version {number}: {len(version(number))} documents, {again} texts embedded twice", flush=True)
-            number += 1
-        litter = [path.name for path in folder.iterdir() if path.name.startswith(".sbert-")]
-        assert not litter, litter
-    print(f"{kills} kills, {number} versions: 0 lost, 0 different")
+    results = []
+    for turn, kind in enumerate(options.kinds):
+        kills = (options.kills + turn) // len(options.kinds)
+        with place(kind) as (location, folder):
+            print(f"== {kind}", flush=True)
+            steps = ", ".join(f"{step} {count}" for step, count in kill_often(location, kills, folder).items())
+            results.append(f"{kind} {kills} kills ({steps})")
+    print(f"{'; '.join(results)}: 0 lost, 0 different")
 
 
 if __name__ == "__main__":
