@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from huggingface_hub import constants
 
 from sbert import hub
-from sbert.errors import BadInput
+from sbert.errors import BadInput, BadModel
 from sbert.hub import limits
 
 
@@ -23,7 +24,7 @@ def with_factor(monkeypatch: pytest.MonkeyPatch, factor: str) -> dict[str, Any]:
 def test_all_limits_are_multiplied(monkeypatch):
     names = [name for name in vars(limits) if name.isupper() and not name.startswith("_")]
     raised = with_factor(monkeypatch, "4")
-    assert len(names) == 11
+    assert len(names) == 12
     assert {name: raised[name] for name in names} == {name: 4 * getattr(limits, name) for name in names}
 
 
@@ -39,3 +40,13 @@ def test_loads_in_several_threads_leave_the_hub_as_it_was(tiny_folder, monkeypat
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(hub.read, [folder] * 8))
     assert constants.HF_HUB_OFFLINE is False
+
+
+def test_very_many_modules_are_refused_at_once(tiny_folder, tmp_path):
+    folder = tmp_path / "m"
+    hub.write(hub.read(tiny_folder("bert")), folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    more = {"path": "", "type": "sentence_transformers.models.Normalize"}
+    (folder / "modules.json").write_text(json.dumps([*modules, *[more] * 5_000]))
+    with pytest.raises(BadModel, match="lists 5,002 modules, but at most 100 are read"):
+        hub.read(folder)

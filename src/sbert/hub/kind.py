@@ -11,6 +11,7 @@ import torch
 from sbert.disk.files import write_json
 from sbert.errors import BadModel
 from sbert.hub.files import read_json, reads_folder, refusal
+from sbert.hub.limits import MOST_MODULES
 from sbert.hub.schema import CLASS_NAME, TEXT, TEXTS, checked, read_settings
 from sbert.types import ModelKind
 
@@ -76,6 +77,8 @@ def listed_modules(path: Path) -> list[tuple[str, str]]:
     modules = read_json(path)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise refusal(path, "must be a list of modules with type and path")
+    if len(modules) > MOST_MODULES:
+        raise refusal(path, f"lists {len(modules):,} modules, but at most {MOST_MODULES:,} are read")
     fields = [checked(module, {"type": TEXT, "path": TEXT}, path) for module in modules]
     return [(module["type"], module["path"]) for module in fields]
 

@@ -29,6 +29,8 @@ DEEPEST = 1_000 * _FACTOR
 """The largest number of layers."""
 MOST_CODES = _FACTOR << 16
 """The largest number of codes of a poly-encoder."""
+MOST_MODULES = 100 * _FACTOR
+"""The largest number of modules that modules.json lists."""
 MOST_GROWTH = 4_000 * _FACTOR
 """Characters that the normalization of a tokenizer may make of one; ALBERT's may make 1,296."""
 MOST_PROMPTS = 1_000 * _FACTOR
