@@ -120,6 +120,7 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "nested tokenizer": ("bert", content("tokenizer.json", DEEP), "gives no tokenizer"),
     # config.json of BERT and its relatives.
     "layers": ("bert", changed("config.json", num_hidden_layers=10**9), "num_hidden_layers 1000000000, but a whole"),
+    "one column": ("bert", changed("config.json", intermediate_size=1), "a whole number from 2 to 1,048,576 is"),
     "negative layers": ("bert", changed("config.json", num_hidden_layers=-1), "from 1 to 1,000 is expected"),
     "heads": ("bert", changed("config.json", num_attention_heads=3), "num_attention_heads, 3, do not divide"),
     "no heads": ("bert", changed("config.json", num_attention_heads=0), "num_attention_heads 0, but"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 import sbert
 from sbert import Backbone, BiEncoder, CrossEncoder, Dense, Normalize, PolyEncoder, WordEncoder
+from sbert.models import inference
 from sbert.nn.words import BiLSTM, WordEmbeddings
 from sbert.text import WordTokenizer
 
@@ -245,3 +247,39 @@ def test_a_head_of_one_dimension_gives_the_same_value_in_company(tiny_folder, se
     together = model.encode(sentences, batch_tokens=100_000, on_truncate="ignore")
     alone = np.stack([model.encode(text, on_truncate="ignore") for text in sentences])
     assert (together == alone).all()
+
+
+@pytest.mark.parametrize(
+    ("architecture", "settings"),
+    [
+        ("bert", {"hidden_act": "silu", "intermediate_size": 13}),
+        ("distilbert", {"activation": "silu", "hidden_dim": 13}),
+    ],
+)
+def test_widths_that_do_not_fill_the_vectors_of_the_processor(
+    tiny_folder: Callable[[str], Path],
+    sentences: list[str],
+    architecture: str,
+    settings: dict[str, object],
+    tmp_path: Path,
+) -> None:
+    from transformers import AutoConfig, AutoModel
+
+    folder = shutil.copytree(tiny_folder(architecture), tmp_path / "m")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        AutoModel.from_config(AutoConfig.from_pretrained(folder, **settings)).save_pretrained(folder)
+    model = BiEncoder(Backbone.from_pretrained(folder))
+    torch.set_num_threads(1)
+    together = model.encode(sentences, on_truncate="ignore")
+    alone = np.stack([model.encode(text, on_truncate="ignore") for text in sentences])
+    assert np.array_equal(alone, together)
+
+
+@pytest.mark.parametrize(("activation", "shared"), [("tanh", True), ("silu", False), ("sigmoid", False)])
+def test_threads_share_no_activation_that_rounds_by_their_number(
+    bundled: BiEncoder, activation: str, shared: bool
+) -> None:
+    head = Dense(bundled.embedding_dimension, 384, activation=activation)
+    model = BiEncoder(Backbone(bundled.tokenizer, bundled.transformer), heads=[head])
+    assert (inference._threads_per_product(model) > 1) == shared

@@ -45,3 +45,17 @@ def test_no_rows() -> None:
 def test_output_size() -> None:
     assert heads.output_size([heads.Dense(8, 6), heads.Normalize(), heads.Dense(6, 3)], 8) == 3
     assert heads.output_size([heads.Normalize()], 8) == 8
+
+
+@pytest.mark.parametrize("activation", heads.ACTIVATIONS)
+@pytest.mark.parametrize("width", [1, 5])
+def test_a_row_does_not_depend_on_the_others(activation: str, width: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    head = heads.Dense(8, width, activation=activation).eval()
+    with torch.inference_mode():
+        head.linear.weight.copy_(torch.randn(width, 8, generator=generator))
+        x = torch.randn(333, 8, generator=generator)
+        whole = heads.apply([head], x)
+        for rows in (1, 2, 15, 16, 17, 47, 150, 332):
+            assert torch.equal(heads.apply([head], x[:rows]), whole[:rows])
+            assert torch.equal(heads.apply([head], x[-rows:]), whole[-rows:])

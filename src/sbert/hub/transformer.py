@@ -43,7 +43,7 @@ _SIZES = {
     "hidden_size": whole(1, WIDEST),
     "num_hidden_layers": whole(1, DEEPEST),
     "num_attention_heads": whole(1, WIDEST),
-    "intermediate_size": whole(1, WIDEST),
+    "intermediate_size": whole(2, WIDEST),  # a product with one column is rounded by the place of its row
     "max_position_embeddings": whole(1),
     "type_vocab_size": whole(1, WIDEST),
     "layer_norm_eps": number(0, 1),

@@ -21,6 +21,7 @@ from sbert.disk.progress import Progress
 from sbert.errors import check_count
 from sbert.nn.bert import Bert
 from sbert.nn.blocks import SMALLEST_BLOCK, Blocks
+from sbert.nn.heads import Dense
 from sbert.nn.stable import safe_threads
 from sbert.nn.threads import despite_interrupts, on_cores, thread_count
 from sbert.text import Tokens, batches
@@ -28,6 +29,8 @@ from sbert.types import Batch, IntArray
 
 # Number of tokens from which a part of a small call is worth a core of its own.
 _SMALLEST_SHARE = 256
+# Activations whose threads round the last values of their shares in another way (rule 6 of sbert.nn.stable).
+_NOT_SHARED = ("silu", "sigmoid", "elu")
 _switching = threading.Lock()
 # For each model, the runs that use it now and its modules that were in training mode before the first of these runs.
 _running: WeakKeyDictionary[nn.Module, tuple[set[object], list[nn.Module]]] = WeakKeyDictionary()
@@ -77,7 +80,10 @@ def best_device() -> str:
 
 def _threads_per_product(model: nn.Module) -> int:
     """Return how many threads may compute a batch together without changing its bits."""
-    if not isinstance(getattr(model, "transformer", None), Bert):
+    transformer = getattr(model, "transformer", None)
+    if not isinstance(transformer, Bert) or transformer.activation in _NOT_SHARED:
+        return 1
+    if any(isinstance(part, Dense) and part.activation in _NOT_SHARED for part in model.modules()):
         return 1
     return safe_threads(min(min(layer.weight.shape) for layer in model.modules() if isinstance(layer, nn.Linear)))
 

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from sbert.nn.attention import attend
 from sbert.nn.pooling import pool
-from sbert.nn.stable import MIN_ROWS, SPARE_ROWS, pad
+from sbert.nn.stable import SPARE_ROWS, aligned_rows, pad
 from sbert.nn.transformer import Facts, Transformer
 from sbert.types import Group
 
@@ -68,6 +68,7 @@ class Bert(Transformer):
         projected = sizes.embedding_size != facts.hidden_size
         self.projection = nn.Linear(sizes.embedding_size, facts.hidden_size) if projected else None
         self.layers = nn.ModuleList(Layer(sizes) for _ in range(facts.depth))
+        self.activation = sizes.activation
         self.widest = max(3 * facts.hidden_size, sizes.intermediate_size)
         self.pooler = nn.Linear(facts.hidden_size, facts.hidden_size) if sizes.pooler else None
 
@@ -107,7 +108,7 @@ class Bert(Transformer):
         )
         if not possible:
             return compute(None)
-        x = compute(Workspace(weight.new_empty((len(ids) + SPARE_ROWS) * self.widest)))
+        x = compute(Workspace(weight.new_empty((aligned_rows(len(ids)) + SPARE_ROWS) * self.widest)))
         # Over-reading keys spreads NaN and infinity to other texts. The sum is finite only if all values are, and
         # takes a tenth of the time of checking each.
         return x if x.sum().isfinite() else compute(None)
@@ -180,7 +181,7 @@ class Layer(nn.Module):
         """Compute the next hidden state of the first token of each text only: (T, H) -> (B, H)."""
         size = x.shape[1]
         firsts = pool(x, groups, ["cls"])
-        texts, rows = len(firsts), max(len(firsts), MIN_ROWS)
+        texts, rows = len(firsts), aligned_rows(len(firsts))
         firsts = pad(firsts, rows)
         (query,) = self._project(firsts, None, slice(size))
         key, value = self._project(x, workspace, slice(size, None))

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from sbert.nn.stable import MIN_ROWS
+from sbert.nn.stable import WHOLE_ROWS
 from sbert.nn.threads import on_cores
 
 SMALLEST_BLOCK = 64
@@ -96,11 +96,11 @@ class Blocks(TorchFunctionMode):
 
 
 def _blocks(rows: int, cores: int) -> list[tuple[int, int]]:
-    """Divide ``rows`` into at most ``cores`` blocks that begin at multiples of MIN_ROWS.
+    """Divide ``rows`` into at most ``cores`` blocks that begin at multiples of WHOLE_ROWS.
 
     >>> _blocks(200, cores=3)
     [(0, 64), (64, 128), (128, 200)]
     """
     count = max(1, min(cores, rows // SMALLEST_BLOCK))
-    cuts = [rows * block // count // MIN_ROWS * MIN_ROWS for block in range(count)]
+    cuts = [rows * block // count // WHOLE_ROWS * WHOLE_ROWS for block in range(count)]
     return list(pairwise([*cuts, rows]))

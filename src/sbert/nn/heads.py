@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from sbert.errors import BadInput, check_option
-from sbert.nn.stable import fill, linear
+from sbert.nn.stable import aligned_rows, linear, pad
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     "identity": nn.Identity,
@@ -71,7 +71,7 @@ def apply(heads: Iterable[nn.Module], x: Tensor) -> Tensor:
     """Apply ``heads`` one after another: (B, D) -> (B, D'). Without gradients, a vector depends on its row only."""
     rows = len(x)
     if not torch.is_grad_enabled():
-        x = fill(x)
+        x = pad(x, aligned_rows(rows))
     for head in heads:
         x = head(x)
     return x[:rows]

@@ -16,7 +16,9 @@ of threads. Under the rules below, the choice depends on the text alone:
 5. Aligned blocks. MKL rounds differently at addresses that are not multiples of 16 bytes, so the number of rows or
    copies is chosen such that every block begins at such a multiple.
 6. Full vectors. Attention computes LANES exponentials at once and the remaining ones with another function. Keys are
-   over-read up to a multiple of LANES, and a mask gives the keys of other texts a weight of exactly zero.
+   over-read up to a multiple of LANES, and a mask gives the keys of other texts a weight of exactly zero. Likewise,
+   activations such as SiLU compute two vectors of values at once, so the number of rows is rounded up to a multiple
+   of WHOLE_ROWS unless every row fills such vectors by itself.
 
 ``tests/nn/test_stable.py`` checks each rule, and ``tests/models/test_invariance.py`` their joint effect.
 """
@@ -36,6 +38,8 @@ MIN_ROWS = 16
 """Number of rows from which the result of a row no longer depends on the number of rows. Measured: 12."""
 LANES = 16 if torch.backends.cpu.get_cpu_capability() == "AVX512" else 8
 """Number of exponentials that the attention kernel computes at once."""
+WHOLE_ROWS = 32
+"""Number of values that an activation computes at once at most: so many rows of any width fill whole vectors."""
 SPARE_ROWS = LANES - 1
 """Number of rows that must follow the last text, so that its keys can be over-read."""
 _ALIGNED_FLOATS = 4  # 16 bytes
@@ -73,12 +77,12 @@ def pad(rows: Tensor, count: int) -> Tensor:
 
 
 def aligned_rows(rows: int) -> int:
-    """Round up to a number of rows of which every block begins at an aligned address.
+    """Round up to a number of rows that fill whole vectors and of which every block begins at an aligned address.
 
     >>> aligned_rows(1), aligned_rows(64)
-    (16, 64)
+    (32, 64)
     """
-    return rows + -rows % MIN_ROWS
+    return rows + -rows % WHOLE_ROWS
 
 
 def aligned_copies(heads: int) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 
 from sbert.nn.pooling import pool
-from sbert.nn.stable import repeats
+from sbert.nn.stable import WHOLE_ROWS, aligned_rows, pad, repeats
 from sbert.types import Batch, Group
 
 
@@ -44,14 +45,26 @@ class Transformer(nn.Module):
         return self.first_hidden(*self._inputs(batch))[: len(batch.lengths)]
 
     def _inputs(self, batch: Batch) -> tuple[Tensor, tuple[Group, ...], Tensor | None]:
-        """Return the arguments of :meth:`hidden`: the batch, repeated until it has enough tokens to be stable."""
+        """Return the arguments of :meth:`hidden`: the batch, repeated until it has enough tokens to be stable.
+
+        Texts of one token follow if the rows of a layer do not fill whole vectors.
+        """
         device = next(self.parameters()).device
         copies = repeats(len(batch.input_ids))
         ids = torch.from_numpy(batch.input_ids).to(device)  # (T,)
         types = None
         if batch.token_types is not None and self.facts.segments > 1:
             types = torch.from_numpy(batch.token_types).to(device).repeat(copies)
-        return ids.repeat(copies), batch.groups * copies, types
+        ids, groups = ids.repeat(copies), batch.groups * copies
+        if self.packed and self.has_odd_widths and (spare := aligned_rows(len(ids)) - len(ids)):
+            ids, groups = pad(ids, len(ids) + spare), (*groups, Group(spare, 1))
+            types = None if types is None else pad(types, len(ids))
+        return ids, groups, types
+
+    @cached_property
+    def has_odd_widths(self) -> bool:
+        """Whether the result of some layer has rows that do not fill whole vectors."""
+        return any(layer.out_features % WHOLE_ROWS for layer in self.modules() if isinstance(layer, nn.Linear))
 
     def hidden(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         """Compute the hidden states of all tokens: (T,) -> (T, H).
