@@ -96,6 +96,8 @@ def test_a_condition_is_a_filter_already():
         ({"a": "\ud800"}, "which holds NUL or a lone surrogate"),
         ({"a": float("nan")}, "the filter compares with nan"),
         ({'a"': 1}, "a name has no quotes"),
+        ({"a": list(range(5001))}, "compares with 5,001 values, but at most 5,000 are possible; divide it"),
+        ({"$or": [{"a": [1, 2, 3]}] * 2000}, "compares with 6,000 values, but at most 5,000"),
         (5, "the filter is 5, but must be an expression or a mapping"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sbert.errors import NotWritten
+from sbert.errors import BadModel, NotWritten
 from sbert.search.filters import read_filter
 from sbert.search.store import Document, SqliteStore, StoreFacts, cache, database
 
@@ -71,3 +72,28 @@ def test_the_rows_of_a_filter_are_remembered_until_the_store_changes(store):
     assert found("값 = 1") == {"새"}
     for number in range(40):
         assert nearest(f"값 >= {number}").compared == sum(value >= number for value in range(5))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE rows SET id = '['",
+        "UPDATE rows SET text = x'ff'",
+        "UPDATE rows SET metadata = '[1'",
+        "UPDATE rows SET metadata = '7'",
+        "UPDATE rows SET vector = x'00'",
+        "UPDATE facts SET value = 'many' WHERE name = 'dimension'",
+        "UPDATE facts SET value = 'nearness' WHERE name = 'similarity'",
+        "UPDATE facts SET value = 'none' WHERE name = 'generation'",
+        "DELETE FROM facts WHERE name = 'precision'",
+        "DROP TABLE rows",
+    ],
+)
+def test_a_damaged_store_is_told_as_such(store, damage):
+    store.put([Document("가", "글", {"값": 1}, vectors(1)[0])])
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute(damage)
+    connection.close()
+    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store .*; restore it from a backup"):
+        list(SqliteStore(store.path))

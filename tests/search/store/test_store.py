@@ -106,6 +106,15 @@ def test_the_nearest_are_those_of_an_exact_search(open_store):
         assert scores == pytest.approx([hit.score for hit in hits], abs=1e-6)
 
 
+def test_a_filter_may_list_thousands_of_values(open_store):
+    store = open_store()
+    store.put([Document(i, f"글 {i}", {"번호": i}, vector) for i, vector in enumerate(vectors(3))])
+    listed = read_filter({"번호": list(range(1, 5001))})
+    assert store.count(listed) == 2
+    assert store.count(read_filter(" or ".join(f"번호 = {i}" for i in range(2, 4000)))) == 1
+    assert len(store.nearest(vectors(1), 3, listed).keys[0]) == 2
+
+
 def test_a_filter_selects_before_the_nearest_are_chosen(open_store):
     store = open_store()
     rows = vectors(100)

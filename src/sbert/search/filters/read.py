@@ -14,6 +14,8 @@ Filter = str | Mapping[str, Any] | Condition
 
 MAX_DEPTH = 50
 """Number of levels to which conditions may be nested."""
+MAX_VALUES = 5_000
+"""Number of values that a filter may compare with; a database takes a limited number of parameters."""
 _TOKEN = re.compile(
     r"""
       (?P<space>\s+)
@@ -51,12 +53,27 @@ def read_filter(filter: Filter) -> Condition:
     True
     """
     if isinstance(filter, get_args(Condition)):
-        return cast(Condition, filter)
-    if isinstance(filter, str):
-        return _Parser(filter).parse()
-    if isinstance(filter, Mapping):
-        return _from_mapping(filter, 0)
-    raise BadInput(f"the filter is {shown(filter)}, but must be an expression or a mapping of fields to values")
+        condition = cast(Condition, filter)
+    elif isinstance(filter, str):
+        condition = _Parser(filter).parse()
+    elif isinstance(filter, Mapping):
+        condition = _from_mapping(filter, 0)
+    else:
+        raise BadInput(f"the filter is {shown(filter)}, but must be an expression or a mapping of fields to values")
+    if (values := _values_in(condition)) > MAX_VALUES:
+        raise BadInput(
+            f"the filter compares with {values:,} values, but at most {MAX_VALUES:,} are possible; divide it"
+        )
+    return condition
+
+
+def _values_in(condition: Condition) -> int:
+    """Count the values that a condition compares with, and its tests without a value."""
+    if isinstance(condition, Comparison):
+        return max(1, len(condition.values))
+    if isinstance(condition, Not):
+        return _values_in(condition.condition)
+    return sum(map(_values_in, condition.conditions))
 
 
 class _Token(NamedTuple):

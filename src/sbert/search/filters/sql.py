@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import NamedTuple
 
 from sbert.search.filters.condition import And, Comparison, Condition, Not, Value, kind_of
@@ -48,10 +49,14 @@ def to_sql(condition: Condition, dialect: Dialect) -> Sql:
 
 
 def _joined(word: str, parts: list[Sql], otherwise: str) -> Sql:
+    """Join tests pair by pair, because SQLite nests a row of them, and refuses more than a thousand levels."""
     if not parts:
         return Sql(otherwise)
-    text = f" {word} ".join(part.text for part in parts)
-    return Sql(f"({text})", tuple(parameter for part in parts for parameter in part.parameters))
+    texts = [part.text for part in parts]
+    while len(texts) > 1:
+        pairs = zip_longest(texts[::2], texts[1::2])
+        texts = [one if other is None else f"({one} {word} {other})" for one, other in pairs]
+    return Sql(f"({texts[0]})", tuple(parameter for part in parts for parameter in part.parameters))
 
 
 def _sqlite_test(test: Comparison) -> Sql:

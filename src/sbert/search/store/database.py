@@ -12,7 +12,7 @@ from typing import Any
 
 from sbert.disk.drafts import draft
 from sbert.disk.files import sync
-from sbert.errors import BadInput, BadModel, NotWritten, shown
+from sbert.errors import BadInput, BadModel, NotWritten, SbertError, shown
 
 FORMAT = 1
 """Version of the tables. A store of a later version is refused."""
@@ -74,6 +74,14 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def decoding(self) -> Iterator[None]:
+        """Turn the failure to decode what was read into the sentence about a damaged file."""
+        try:
+            yield
+        except (BadInput, ValueError, TypeError, LookupError) as error:
+            raise damaged(self.path, str(error)) from None
+
     def vacuum(self) -> None:
         """Give back the space of deleted rows."""
         with _explained(self.path):
@@ -134,11 +142,18 @@ def _explained(path: Path) -> Iterator[None]:
             raise NotWritten(f"the disk of {str(path)!r} is full; free some: what was stored is intact") from None
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
             raise NotWritten(f"{str(path)!r} cannot be opened or written ({error}); what it holds is intact") from None
-        if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_FORMAT")):
-            raise BadModel(
-                f"{str(path)!r} is damaged or no store ({shown(str(error))}); restore it from a backup, or index again"
-            ) from None
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise
+        raise damaged(path, str(error)) from None
+    except SbertError:
         raise
+    except (ValueError, TypeError, LookupError) as error:  # what was read is not what a store writes
+        raise damaged(path, str(error)) from None
+
+
+def damaged(path: Path, why: str) -> BadModel:
+    """Return the error about a file that does not hold what a store writes."""
+    return BadModel(f"{str(path)!r} is damaged or no store ({shown(why)}); restore it from a backup, or index again")
 
 
 def _writer(path: Path) -> str:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sbert.errors import listed, shown
+from sbert.errors import BadModel, listed, shown
 from sbert.search.filters import SQLITE, Condition, Sql, to_sql
 from sbert.search.index import Kind, Neighbours
-from sbert.search.packing import Packed, Packing
+from sbert.search.packing import Packed
+from sbert.search.store import schema
 from sbert.search.store.cache import CachedIndex, Changes
-from sbert.search.store.database import Database
+from sbert.search.store.database import Database, damaged
 from sbert.search.store.document import (
     Document,
     check_text,
@@ -30,22 +32,7 @@ from sbert.text.terms import document_terms
 from sbert.types import FloatArray, IntArray
 
 _BLOCK = 4096
-_PARAMETERS = 500
 _FILTERS = 16  # whose rows are remembered
-_SCHEMA = """
-CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE rows (
-    key INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    text TEXT NOT NULL,
-    metadata TEXT NOT NULL,
-    vector BLOB NOT NULL,
-    hash BLOB NOT NULL
-);
-CREATE INDEX rows_by_hash ON rows (hash);
-CREATE TABLE deleted (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL);
-CREATE VIRTUAL TABLE terms USING fts5 (words, tokenize = 'unicode61 remove_diacritics 0');
-"""
 
 
 class SqliteStore:
@@ -59,10 +46,9 @@ class SqliteStore:
     def __init__(self, path: str | Path, facts: StoreFacts | None = None) -> None:
         self.path = Path(path)
         if facts is not None and not self.path.exists():
-            Database.create(self.path, _SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0})
+            Database.create(self.path, schema.SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0})
         self._database = Database(self.path)
-        self.facts = _facts(self._database)
-        self.packing = Packing(self.facts.dimension, self.facts.precision)
+        self.facts, self.packing = schema.read_facts(self._database)
         folder = self.path.with_name(f"{self.path.name}-index")
         self._index = CachedIndex(self, self.packing, self.facts.similarity, folder)
         self._filtered: dict[str, tuple[int, IntArray]] = {}
@@ -96,7 +82,8 @@ class SqliteStore:
     def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
         """Return what is stored of those of the ids that exist."""
         rows = self._by("id", "id, hash, metadata", [id_to_json(name) for name in ids])
-        return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
+        with self._database.decoding():
+            return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
 
     def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
         """Return the vectors of those texts that are stored already, under any id."""
@@ -124,19 +111,16 @@ class SqliteStore:
         return self.count()
 
     def __iter__(self) -> Iterator[Document]:
-        last = 0
-        query = "SELECT key, id, text, metadata, vector FROM rows WHERE key > ? ORDER BY key LIMIT ?"
-        while block := self._select(query, (last, _BLOCK)):
-            for key, *row in block:
+        for block in self._blocks("id, text, metadata, vector"):
+            for _, *row in block:
                 yield self._document(*row)
-                last = key
 
     def ids(self) -> Iterator[int | str]:
         """Yield all ids, in the order in which the documents were written."""
-        last = 0
-        while block := self._select("SELECT key, id FROM rows WHERE key > ? ORDER BY key LIMIT ?", (last, _BLOCK)):
-            yield from (id_from_json(name) for _, name in block)
-            last = block[-1][0]
+        for block in self._blocks("id"):
+            with self._database.decoding():
+                names = [id_from_json(name) for _, name in block]
+            yield from names
 
     def nearest(self, vectors: FloatArray, k: int, condition: Condition | None = None) -> Neighbours:
         """Find the ``k`` documents that are nearest to each query and meet a condition."""
@@ -175,20 +159,24 @@ class SqliteStore:
             problems.append(f"{rows[0]:,} texts have {terms[0]:,} entries in the full-text index; add them again")
         return [*problems, *self._index.check()]
 
-    def _wrong_rows(self) -> Iterator[int | str]:
-        """Yield the ids of rows whose text or vector was damaged."""
-        last, query = 0, "SELECT key, id, text, vector, hash FROM rows WHERE key > ? ORDER BY key LIMIT ?"
-        while block := self._select(query, (last, _BLOCK)):
-            for _, name, text, vector, hashed in block:
-                if content_hash(text) != hashed or len(vector) != self.packing.row_bytes:
-                    yield id_from_json(name)
-            last = block[-1][0]
+    def _wrong_rows(self) -> Iterator[object]:
+        """Yield the ids, as they are stored, of rows that were damaged."""
+        for block in self._blocks("id, text, metadata, vector, hash"):
+            for _, name, text, metadata, vector, hashed in block:
+                try:
+                    self._document(name, text, metadata, vector)
+                    whole = content_hash(text) == hashed
+                except BadModel:
+                    whole = False
+                if not whole:
+                    yield name
 
     def compact(self) -> None:
         """Build the index again, and give back the space of deleted documents."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM deleted")
-            connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (_generation(connection) + 1,))
+            after = schema.generation(connection) + 1
+            connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (after,))
             connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
         self._index.save(rebuild=True)
         self._database.vacuum()
@@ -196,7 +184,7 @@ class SqliteStore:
     def generation(self) -> int:
         """Return the number of the present state, which every change increases."""
         with self._database.reading() as connection:
-            return _generation(connection)
+            return schema.generation(connection)
 
     def changes(self, last_key: int, generation: int) -> Changes:
         """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
@@ -205,9 +193,10 @@ class SqliteStore:
             ((total,),) = connection.execute("SELECT count(*) FROM rows")
             ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
             deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
+            now, forgotten = int(facts["generation"]), int(facts["forgotten"])
         return Changes(
-            generation=facts["generation"],
-            complete=generation >= facts["forgotten"] or not last_key,
+            generation=now,
+            complete=generation >= forgotten or not last_key,
             total=total,
             last_key=max(last, last_key),
             deleted=np.fromiter((key for (key,) in deleted), np.int64, len(deleted)),
@@ -219,19 +208,29 @@ class SqliteStore:
         self._database.close()
 
     def _vector_blocks(self, after: int, last: int) -> Iterator[tuple[IntArray, Packed]]:
-        query = "SELECT key, vector FROM rows WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
+        for block in self._blocks("vector", after, last):
+            with self._database.decoding():
+                keys = np.fromiter((key for key, _ in block), np.int64, len(block))
+                rows = np.frombuffer(b"".join(blob for _, blob in block), np.uint8)
+                rows = rows.reshape(len(block), self.packing.row_bytes)
+            yield keys, rows
+
+    def _blocks(self, wanted: str, after: int = 0, last: int = 2**63 - 1) -> Iterator[list[Any]]:
+        """Yield the key and some columns of rows, in the order of the keys, which a damaged file may not keep."""
+        query = f"SELECT key, {wanted} FROM rows WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
         while block := self._select(query, (after, last, _BLOCK)):
-            keys = np.fromiter((key for key, _ in block), np.int64, len(block))
-            rows = np.frombuffer(b"".join(blob for _, blob in block), np.uint8)
-            yield keys, rows.reshape(len(block), self.packing.row_bytes)
-            after = int(keys[-1])
+            keys = [after, *(row[0] for row in block)]
+            if any(one >= other for one, other in pairwise(keys)):
+                raise damaged(self.path, "its rows are not in order")
+            yield block
+            after = keys[-1]
 
     def _keys(self, condition: Condition) -> IntArray:
         """Return the keys of the rows that meet a condition, which are remembered until the store changes."""
         where = _where(condition)
         name = repr(where)  # 1 and True are equal, but written differently
         with self._database.reading() as connection:
-            generation = _generation(connection)
+            generation = schema.generation(connection)
             known = self._filtered.get(name)
             if known is not None and known[0] == generation:
                 return known[1]
@@ -248,15 +247,18 @@ class SqliteStore:
         return iter(self.packing.pack(np.stack(vectors) if wrong is None else wrong[None]) if vectors else [])
 
     def _vector(self, blob: bytes) -> FloatArray:
-        vector: FloatArray = self.packing.unpack(np.frombuffer(blob, np.uint8)[None])[0]
+        with self._database.decoding():
+            vector: FloatArray = self.packing.unpack(np.frombuffer(blob, np.uint8)[None])[0]
         return vector
 
     def _document(self, name: str, text: str, metadata: str, blob: bytes | None = None) -> Document:
-        vector = None if blob is None else self._vector(blob)
-        return Document(id_from_json(name), text, json.loads(metadata), vector)
+        with self._database.decoding():
+            vector = None if blob is None else self._vector(blob)
+            check_text("the text", text)
+            return Document(id_from_json(name), text, dict(json.loads(metadata)), vector)
 
     def _delete(self, connection: sqlite3.Connection, names: Sequence[str]) -> int:
-        keys = [(key,) for (key,) in _chunked(connection, "id", "key", names)]
+        keys = [(key,) for (key,) in schema.chunked(connection, "id", "key", names)]
         connection.executemany("DELETE FROM terms WHERE rowid = ?", keys)
         connection.executemany("DELETE FROM rows WHERE key = ?", keys)
         now = "(SELECT value + 1 FROM facts WHERE name = 'generation')"
@@ -265,33 +267,12 @@ class SqliteStore:
 
     def _by(self, column: str, wanted: str, values: Sequence[Any]) -> list[Any]:
         with self._database.reading() as connection:
-            return list(_chunked(connection, column, wanted, values))
+            return list(schema.chunked(connection, column, wanted, values))
 
     def _select(self, query: str, parameters: Sequence[Any]) -> list[Any]:
         with self._database.reading() as connection:
             return connection.execute(query, parameters).fetchall()
 
 
-def _chunked(connection: sqlite3.Connection, column: str, wanted: str, values: Sequence[Any]) -> Iterator[Any]:
-    """Yield some columns of the rows that have one of ``values`` in a column."""
-    for start in range(0, len(values), _PARAMETERS):
-        some = values[start : start + _PARAMETERS]
-        marks = ", ".join("?" * len(some))
-        yield from connection.execute(f"SELECT {wanted} FROM rows WHERE {column} IN ({marks})", some)
-
-
-def _generation(connection: sqlite3.Connection) -> int:
-    ((number,),) = connection.execute("SELECT value FROM facts WHERE name = 'generation'")
-    return int(number)
-
-
 def _where(condition: Condition | None) -> Sql:
     return Sql("1") if condition is None else to_sql(condition, SQLITE)
-
-
-def _facts(database: Database) -> StoreFacts:
-    with database.reading() as connection:
-        values = dict(connection.execute("SELECT name, value FROM facts"))
-    return StoreFacts(
-        **{**{field.name: values[field.name] for field in fields(StoreFacts)}, "morphemes": bool(values["morphemes"])}
-    )
