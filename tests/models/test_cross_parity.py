@@ -76,7 +76,7 @@ def test_a_new_head_loads_there_too(tiny_folder, text_pairs, tmp_path, loaded_th
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "electra", "distilbert"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta", "electra", "albert", "distilbert"])
 def test_their_folder_loads_here(tiny_classifier, text_pairs, tmp_path, architecture, labels):
     theirs = Theirs(str(tiny_classifier(architecture, labels)), device="cpu", max_length=30)
     theirs.save_pretrained(str(tmp_path / "m"))

@@ -92,7 +92,7 @@ def test_bundled_model(
         assert np.array_equal(vector, alone(text))
 
 
-@pytest.mark.parametrize("architecture", ["roberta", "electra", "modernbert", "mpnet"])
+@pytest.mark.parametrize("architecture", ["roberta", "electra", "albert", "modernbert", "mpnet"])
 def test_every_route_and_dense_heads(
     tiny_folder: Callable[[str], Path], sentences: list[str], architecture: str
 ) -> None:
@@ -253,6 +253,7 @@ def test_a_head_of_one_dimension_gives_the_same_value_in_company(tiny_folder, se
     ("architecture", "settings"),
     [
         ("bert", {"hidden_act": "silu", "intermediate_size": 13}),
+        ("albert", {"hidden_act": "gelu_new", "intermediate_size": 13}),
         ("distilbert", {"activation": "silu", "hidden_dim": 13}),
     ],
 )

@@ -17,7 +17,7 @@ from sentence_transformers.sentence_transformer import modules as theirs
 from sbert import Backbone, BiEncoder, Dense, LayerNorm, Normalize, hub
 from sbert.nn.pooling import POOLINGS
 
-ARCHITECTURES = ["bert", "roberta", "xlm-roberta", "electra", "distilbert", "mpnet", "modernbert"]
+ARCHITECTURES = ["bert", "roberta", "xlm-roberta", "electra", "albert", "distilbert", "mpnet", "modernbert"]
 THEIR_NAME = {"mean_sqrt_len": "mean_sqrt_len_tokens"}
 
 

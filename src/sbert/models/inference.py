@@ -30,7 +30,7 @@ from sbert.types import Batch, IntArray
 # Number of tokens from which a part of a small call is worth a core of its own.
 _SMALLEST_SHARE = 256
 # Activations whose threads round the last values of their shares in another way (rule 6 of sbert.nn.stable).
-_NOT_SHARED = ("silu", "sigmoid", "elu")
+_NOT_SHARED = ("gelu_new", "silu", "sigmoid", "elu")
 _switching = threading.Lock()
 # For each model, the runs that use it now and its modules that were in training mode before the first of these runs.
 _running: WeakKeyDictionary[nn.Module, tuple[set[object], list[nn.Module]]] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""Implements the encoder of BERT, RoBERTa, XLM-R, CamemBERT and ELECTRA without padding. Works on tensors only.
+"""Implements BERT, RoBERTa, XLM-R, CamemBERT, ELECTRA and ALBERT without padding. Works on tensors only.
 
 :mod:`sbert.nn.foreign` can run these models as well, but importing transformers takes longer than everything else from
 a cold start to the first vector. This module avoids the import for the most common models.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import torch
@@ -23,6 +24,7 @@ from sbert.types import Group
 Function = Callable[[Tensor], Tensor]
 ACTIVATIONS: dict[str, tuple[Function, Function]] = {
     "gelu": (F.gelu, torch.ops.aten.gelu_),
+    "gelu_new": (partial(F.gelu, approximate="tanh"), partial(torch.ops.aten.gelu_, approximate="tanh")),
     "relu": (F.relu, torch.ops.aten.relu_),
     "silu": (F.silu, torch.ops.aten.silu_),
 }
@@ -35,7 +37,7 @@ class BertSizes:
 
     facts: Facts
     embedding_size: int
-    """If it differs from the hidden size, as in ELECTRA, a projection follows the embeddings."""
+    """If it differs from the hidden size, a projection follows the embeddings. ALBERT has one in any case."""
     heads: int
     intermediate_size: int
     activation: str
@@ -44,10 +46,12 @@ class BertSizes:
     attention_dropout: float
     pooler: bool
     """Whether the checkpoint has a pooler. It is not used here, but other libraries expect it in saved models."""
+    shared_layer: bool = False
+    """Whether one layer is applied again and again, as in ALBERT, instead of a stack of different layers."""
 
 
 class Bert(Transformer):
-    """Embeddings and a stack of layers.
+    """Embeddings and a stack of layers, or one layer that is applied several times.
 
     Args:
         sizes: All sizes of the model.
@@ -65,9 +69,9 @@ class Bert(Transformer):
         self.segments = nn.Embedding(facts.segments, sizes.embedding_size)
         self.norm = nn.LayerNorm(sizes.embedding_size, sizes.norm_epsilon)
         self.dropout = nn.Dropout(sizes.hidden_dropout)
-        projected = sizes.embedding_size != facts.hidden_size
+        projected = sizes.shared_layer or sizes.embedding_size != facts.hidden_size
         self.projection = nn.Linear(sizes.embedding_size, facts.hidden_size) if projected else None
-        self.layers = nn.ModuleList(Layer(sizes) for _ in range(facts.depth))
+        self.layers = nn.ModuleList(Layer(sizes) for _ in range(1 if sizes.shared_layer else facts.depth))
         self.activation = sizes.activation
         self.widest = max(3 * facts.hidden_size, sizes.intermediate_size)
         self.pooler = nn.Linear(facts.hidden_size, facts.hidden_size) if sizes.pooler else None
@@ -89,7 +93,7 @@ class Bert(Transformer):
         self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None, last_forward: Callable[..., Tensor]
     ) -> Tensor:
         """Apply all layers, the last one by ``last_forward``, in a workspace if possible."""
-        *layers, last = self.layers
+        *layers, last = [*self.layers] * (self.facts.depth // len(self.layers))
 
         def compute(workspace: Workspace | None) -> Tensor:
             x = self._embeddings(ids, groups, types)
@@ -161,6 +165,7 @@ class Layer(nn.Module):
         self.narrow = nn.Linear(wide, size)
         self.output_norm = nn.LayerNorm(size, sizes.norm_epsilon)
         self.dropout = nn.Dropout(sizes.hidden_dropout)
+        self.output_dropout = nn.Dropout(0.0 if sizes.shared_layer else sizes.hidden_dropout)  # ALBERT has none here
         self.attention_dropout = sizes.attention_dropout
 
     @property
@@ -203,18 +208,19 @@ class Layer(nn.Module):
 
     def _rest(self, x: Tensor, attended: Tensor, workspace: Workspace | None) -> Tensor:
         """Apply everything after attention: (N, H), (N, heads, size) -> (N, H)."""
-        x = self.attention_norm(self._plus(x, self.attention_out, attended.flatten(1), workspace))
+        x = self.attention_norm(_plus(x, self.attention_out, attended.flatten(1), self.dropout, workspace))
         activation, activation_ = ACTIVATIONS[self.activation]
         if workspace is None:
             wide = activation(self.widen(x))
         else:
             wide = activation_(workspace.linear(x, self.widen.weight, self.widen.bias))
-        x = self.output_norm(self._plus(x, self.narrow, wide, workspace))
+        x = self.output_norm(_plus(x, self.narrow, wide, self.output_dropout, workspace))
         return x
 
-    def _plus(self, x: Tensor, layer: nn.Linear, y: Tensor, workspace: Workspace | None) -> Tensor:
-        """Compute ``x + layer(y)``, with a workspace as one matrix product that adds to ``x`` in place."""
-        if workspace is None:
-            x = x + self.dropout(layer(y))
-            return x
-        return x.add_(layer.bias).addmm_(y, layer.weight.T)
+
+def _plus(x: Tensor, layer: nn.Linear, y: Tensor, dropout: nn.Dropout, workspace: Workspace | None) -> Tensor:
+    """Compute ``x + dropout(layer(y))``, with a workspace as one matrix product that adds to ``x`` in place."""
+    if workspace is None:
+        x = x + dropout(layer(y))
+        return x
+    return x.add_(layer.bias).addmm_(y, layer.weight.T)

@@ -17,8 +17,8 @@ of threads. Under the rules below, the choice depends on the text alone:
    copies is chosen such that every block begins at such a multiple.
 6. Full vectors. Attention computes LANES exponentials at once and the remaining ones with another function. Keys are
    over-read up to a multiple of LANES, and a mask gives the keys of other texts a weight of exactly zero. Likewise,
-   activations such as SiLU compute two vectors of values at once, so the number of rows is rounded up to a multiple
-   of WHOLE_ROWS unless every row fills such vectors by itself.
+   activations such as SiLU and the tanh form of GELU compute two vectors of values at once, so the number of rows is
+   rounded up to a multiple of WHOLE_ROWS unless every row fills such vectors by itself.
 
 ``tests/nn/test_stable.py`` checks each rule, and ``tests/models/test_invariance.py`` their joint effect.
 """
