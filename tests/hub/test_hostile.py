@@ -139,6 +139,16 @@ REFUSED: dict[str, tuple[str, Change, str]] = {
     "architectures": ("bert", changed("config.json", architectures=[3]), r"architectures \[3\], but a list of texts"),
     "nested config": ("bert", content("config.json", DEEP), r"config\.json cannot be read as JSON"),
     "binary config": ("bert", content("config.json", b"\xff\xfe{"), r"config\.json cannot be read as JSON"),
+    "wide embeddings": (
+        "albert",
+        changed("config.json", embedding_size=10**9),
+        "embedding_size 1000000000, but a whole",
+    ),
+    "other embeddings": ("albert", changed("config.json", embedding_size=17), "does not fit its config"),
+    "embeddings a text": ("albert", changed("config.json", embedding_size="16"), "embedding_size '16', but a whole"),
+    "many passes": ("albert", changed("config.json", num_hidden_layers=10**9), "num_hidden_layers 1000000000, but a"),
+    "groups a text": ("albert", changed("config.json", num_hidden_groups="1"), "num_hidden_groups '1', but a whole"),
+    "inner digits": ("albert", changed("config.json", inner_group_num=10**400), "inner_group_num 1000.*, but a whole"),
     # config.json of encoders that transformers builds.
     "foreign layers": ("distilbert", changed("config.json", n_layers=10**9), "asks for more than 1,000 layers"),
     "shared layers": ("albert", changed("config.json", inner_group_num=10**9), "asks for more than 1,000 layers"),
