@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import AutoModel, BertConfig, BertModel
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel
 
 from sbert.nn.foreign import Foreign
 from sbert.types import Batch
@@ -102,3 +102,31 @@ def test_gradients_flow_through_the_packed_route(tiny_folder: Callable[[str], Pa
     transformer = Foreign(AutoModel.from_pretrained(tiny_folder("bert")))
     transformer(make_batch([9, 5])).sum().backward()
     assert transformer.model.embeddings.word_embeddings.weight.grad is not None
+
+
+@pytest.mark.parametrize("architecture", BY_LENGTH)
+def test_widths_that_do_not_fill_vectors_add_few_texts_to_a_group(
+    tiny_folder: Callable[[str], Path], architecture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = AutoConfig.from_pretrained(tiny_folder(architecture), intermediate_size=13, hidden_act="silu")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        network = AutoModel.from_config(config)
+    model = Foreign(network)
+    assert not model.packed
+    batch = make_batch([7] * 33 + [5] * 3)
+    alone = [make_batch([length]) for length in (7, 5)]
+    seen: list[int] = []
+    forward = network.forward
+
+    def counted(input_ids: torch.Tensor, **inputs: object) -> object:
+        seen.append(len(input_ids))
+        return forward(input_ids, **inputs)
+
+    monkeypatch.setattr(network, "forward", counted)
+    with torch.inference_mode():
+        together = model(batch)
+        assert sum(seen) <= 64 + 64
+        for first, one in zip((0, 33 * 7), alone, strict=True):
+            same = Batch(batch.input_ids[first : first + len(one.input_ids)], one.lengths)
+            assert torch.equal(model(same), together[first : first + len(one.input_ids)])

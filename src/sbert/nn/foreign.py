@@ -8,7 +8,6 @@ together through its own forward pass: slower, but with the same guarantees.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 
 from sbert.nn.attention import attend
-from sbert.nn.stable import WHOLE_ROWS, aligned_copies, repeats
+from sbert.nn.stable import aligned_copies, repeats, whole_texts
 from sbert.nn.transformer import Facts, Transformer
 from sbert.types import Group
 
@@ -52,22 +51,19 @@ class Foreign(Transformer):
 
     def _by_length(self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None = None) -> Tensor:
         pieces = []
+        copies = aligned_copies(getattr(self.model.config, "num_attention_heads", 1))
         inputs = {"input_ids": ids} | ({} if types is None else {"token_type_ids": types})
         start = 0
         for group in groups:
             tokens = group.texts * group.length
-            copies = self._copies(tokens)
             some = {name: values[start : start + tokens].view(group) for name, values in inputs.items()}
             rows = {name: x.repeat_interleave(copies, 0).repeat(repeats(tokens), 1) for name, x in some.items()}
+            if self.has_odd_widths:  # texts follow until the tokens fill whole vectors
+                rows = {name: x[torch.arange(whole_texts(*x.shape)) % len(x)] for name, x in rows.items()}
             hidden = self.model(**rows).last_hidden_state[::copies]
             pieces.append(hidden.flatten(0, 1)[:tokens])
             start += tokens
         return torch.cat(pieces)
-
-    def _copies(self, tokens: int) -> int:
-        """Return how often every text of a group of ``tokens`` tokens must be repeated for stable results."""
-        copies = aligned_copies(getattr(self.model.config, "num_attention_heads", 1))
-        return math.lcm(copies, WHOLE_ROWS // math.gcd(WHOLE_ROWS, tokens)) if self.has_odd_widths else copies
 
     @torch.inference_mode()
     def _probe(self) -> bool:

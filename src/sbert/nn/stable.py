@@ -85,6 +85,15 @@ def aligned_rows(rows: int) -> int:
     return rows + -rows % WHOLE_ROWS
 
 
+def whole_texts(texts: int, length: int) -> int:
+    """Round up to a number of texts of one length whose rows fill whole vectors.
+
+    >>> whole_texts(3, 5), whole_texts(33, 5), whole_texts(3, 16)
+    (32, 64, 4)
+    """
+    return texts + -texts % (WHOLE_ROWS // math.gcd(WHOLE_ROWS, length))
+
+
 def aligned_copies(heads: int) -> int:
     """Return how many copies of a text make the attention scores of every text begin at an aligned address.
 

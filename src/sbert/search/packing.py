@@ -61,10 +61,24 @@ class Packing:
                 f"the vectors have shape {vectors.shape}, but (rows, {self.dimension}) is expected; use one model and "
                 "one truncate_dim for all"
             )
-        rows = np.ascontiguousarray(vectors, np.float32)
-        if not np.isfinite(rows).all():
-            row = int(np.argmin(np.isfinite(rows).all(axis=1)))
-            raise BadInput(f"vector {row} holds NaN or infinity; repair it or leave it out")
+        with np.errstate(all="ignore"):  # what does not fit becomes infinity or NaN, and is refused
+            packed = self._packed(np.ascontiguousarray(vectors, np.float32))
+        self.check(packed)
+        return packed
+
+    def check(self, rows: Packed) -> None:
+        """Raise BadInput unless the dot product of any two packed vectors fits in float32."""
+        with np.errstate(all="ignore"):
+            vectors = self.unpack(rows)
+            usable = np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64) < np.finfo(np.float32).max
+        if not usable.all():
+            largest = "65,504" if self.precision == "float16" else "1e19"
+            raise BadInput(
+                f"vector {int(np.argmin(usable))} holds NaN, infinity or values beyond {largest}; repair it or leave "
+                "it out"
+            )
+
+    def _packed(self, rows: FloatArray) -> Packed:
         if self.precision in ("float32", "float16"):
             return _bytes(rows.astype(self.precision))
         if self.precision == "int8":

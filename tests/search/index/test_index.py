@@ -109,7 +109,7 @@ def test_what_is_added_is_found_and_what_is_removed_never(tmp_path):
         index.remove(keys[:500])
 
 
-@pytest.mark.parametrize("file", ["index.faiss", "index.json", "keys.npy", "vectors.bin"])
+@pytest.mark.parametrize("file", ["checksums.npy", "index.faiss", "index.json", "keys.npy", "vectors.bin"])
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "noise"])
 def test_a_damaged_folder_is_told_in_one_sentence(tmp_path, file, damage):
     built(tmp_path / "index", clustered(500))
@@ -123,7 +123,7 @@ def test_a_damaged_folder_is_told_in_one_sentence(tmp_path, file, damage):
         FaissIndex.open(tmp_path / "index")
 
 
-@pytest.mark.parametrize("file", ["index.faiss", "keys.npy", "vectors.bin"])
+@pytest.mark.parametrize("file", ["checksums.npy", "index.faiss", "keys.npy", "vectors.bin"])
 def test_a_single_wrong_byte_is_noticed(tmp_path, file):
     built(tmp_path / "index", clustered(500))
     path = tmp_path / "index" / file
@@ -135,6 +135,39 @@ def test_a_single_wrong_byte_is_noticed(tmp_path, file):
     else:
         with pytest.raises(BadModel, match="build it again"):
             FaissIndex.open(tmp_path / "index")
+
+
+def test_a_changed_number_in_the_facts_is_noticed(tmp_path):
+    index, _ = built(tmp_path / "index", clustered(500))
+    path = tmp_path / "index" / "index.json"
+    probes = f'"probes": {index.facts.probes}'
+    path.write_text(path.read_text().replace(probes, '"probes": 0', 1))
+    with pytest.raises(BadModel, match="a digest differs"):
+        FaissIndex.open(tmp_path / "index")
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8", "binary"])
+@pytest.mark.parametrize("allowed", [None, np.arange(1, 11) * 3])
+def test_a_search_never_compares_a_damaged_vector(tmp_path, precision, allowed):
+    vectors = clustered(500)
+    built(tmp_path / "index", vectors, precision)
+    path = tmp_path / "index" / "vectors.bin"
+    content = bytearray(path.read_bytes())
+    content[3 * Packing(SIZE, precision).row_bytes] ^= 1  # in row 3
+    path.write_bytes(content)
+    index = FaissIndex.open(tmp_path / "index")
+    with pytest.raises(BadModel, match="are damaged; build the index again"):
+        index.search(vectors[3:4], 1, allowed)
+
+
+@pytest.mark.parametrize(
+    ("precision", "value"), [("float32", 1e30), ("float16", 7e4), ("int8", np.inf), ("binary", np.nan)]
+)
+def test_vectors_that_cannot_be_compared_are_not_packed(precision, value):
+    vectors = np.ones((3, SIZE), np.float32)
+    vectors[1, 2] = value
+    with pytest.raises(BadInput, match=r"^vector 1 holds NaN, infinity or values beyond (1e19|65,504); repair it"):
+        Packing(SIZE, precision).pack(vectors)
 
 
 def test_an_index_works_after_a_fork(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from sbert.errors import BadModel, NotWritten
 from sbert.search.filters import read_filter
+from sbert.search.index import faiss
 from sbert.search.store import Document, SqliteStore, StoreFacts, cache, database
 
 FACTS = StoreFacts("model", "fingerprint", 4, "cosine", "float32", morphemes=False)
@@ -97,3 +98,41 @@ def test_a_damaged_store_is_told_as_such(store, damage):
     connection.close()
     with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store .*; restore it from a backup"):
         list(SqliteStore(store.path))
+
+
+@pytest.fixture
+def indexed(tmp_path, monkeypatch):
+    """A store of 200 texts with an index on the disk, and their vectors."""
+    monkeypatch.setattr(cache, "EXACT_ROWS", 100)
+    monkeypatch.setattr(faiss, "EXACT_ROWS", 50)
+    store = SqliteStore(tmp_path / "저장소.db", FACTS)
+    found = vectors(200)
+    store.put([Document(row, f"글 {row}", vector=vector) for row, vector in enumerate(found)])
+    store.save_index()
+    return store, found
+
+
+@pytest.mark.parametrize("use", ["search", "save"])
+def test_an_index_with_damaged_vectors_is_built_again(indexed, use, caplog):
+    store, found = indexed
+    damaged = Path(f"{store.path}-index/vectors.bin")
+    damaged.write_bytes(bytes(len(damaged.read_bytes())))
+    again = SqliteStore(store.path)
+    if use == "save":
+        again.put([Document(1000 + row, f"새 글 {row}", vector=vector) for row, vector in enumerate(vectors(60))])
+        again.save_index()
+    for row in (0, 77, 199):
+        nearest = again.nearest(found[row : row + 1], 1)
+        assert again.read(nearest.keys[0])[int(nearest.keys[0][0])].id == row
+        assert nearest.scores[0][0] == 1
+    assert sum("are damaged; build the index again" in message for message in caplog.messages) == 1
+    assert SqliteStore(store.path).check() == []
+
+
+def test_an_index_is_not_built_of_damaged_rows(indexed):
+    store, _ = indexed
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE rows SET vector = ? WHERE key = 5", (np.full(4, np.nan, np.float32).tobytes(),))
+    connection.close()
+    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store \(.vector 4 holds NaN"):
+        store.compact()

@@ -194,7 +194,8 @@ def test_a_store_works_after_a_fork(open_store):
         (Document("a", "가", {"x": "\0"}, vectors(1)[0]), "holds a NUL character"),
         (Document("a", "가", [1], vectors(1)[0]), "must be a mapping"),
         (Document("a", "가", {}, np.zeros(3, np.float32)), "but (rows, 4) is expected"),
-        (Document("a", "가", {}, np.full(4, np.nan, np.float32)), "holds NaN or infinity"),
+        (Document("a", "가", {}, np.full(4, np.nan, np.float32)), "holds NaN, infinity or values beyond 1e19"),
+        (Document("a", "가", {}, np.full(4, 1e30, np.float32)), "holds NaN, infinity or values beyond 1e19"),
         (Document("a", 5, {}, vectors(1)[0]), "but must be text"),
     ],
 )

@@ -26,10 +26,12 @@ from sbert.search.index.exact import ExactIndex, check_keys, search_rows
 from sbert.search.index.folder import (
     INDEX,
     VECTORS,
+    Checksums,
     IndexFacts,
     Kind,
     append_rows,
     cell_count,
+    checksums,
     read_facts,
     vectors_are_intact,
     write_facts,
@@ -55,10 +57,10 @@ _BLOCK = 65_536
 class FaissIndex:
     """An approximate index in a folder. :meth:`build` creates one, and :meth:`open` reads one."""
 
-    def __init__(self, folder: Path, facts: IndexFacts, keys: IntArray, index: Any) -> None:
+    def __init__(self, folder: Path, facts: IndexFacts, keys: IntArray, sums: Checksums, index: Any) -> None:
         self.facts = facts
         self.packing = Packing(facts.dimension, facts.precision)
-        self._folder, self._keys, self._index = folder, keys, index
+        self._folder, self._keys, self._sums, self._index = folder, keys, sums, index
         self._rows: Packed = np.memmap(folder / VECTORS, np.uint8, "r").reshape(-1, self.packing.row_bytes)
         self._alive = np.ones(len(keys), np.bool_)
         self._hidden = False
@@ -99,14 +101,12 @@ class FaissIndex:
         """
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
-            keys = append_rows(new, np.empty(0, np.int64), blocks)
+            keys, sums = append_rows(new, np.empty(0, np.int64), np.empty(0, np.uint64), blocks)
             kind = kind or ("ivf-sq8" if len(keys) < RABITQ_ROWS else "ivf-rabitq")
             check_option("kind", kind, get_args(Kind))
-            facts = IndexFacts(
-                kind, similarity, packing.dimension, packing.precision, len(keys), cell_count(len(keys))
-            )
-            facts = replace(facts, generation=generation)
-            index = cls(new, facts, keys, None)
+            sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
+            facts = IndexFacts(kind, similarity, *sizes, generation=generation)
+            index = cls(new, facts, keys, sums, None)
             index._train()
             index._insert(0)
             index._measure()
@@ -118,11 +118,11 @@ class FaissIndex:
         """Read an index. Raises BadModel if it is incomplete or damaged."""
         faiss = _faiss()
         try:
-            facts, keys = read_facts(folder)
-            index = cls(folder, facts, keys, faiss.read_index(str(folder / INDEX)))
+            facts, keys, sums = read_facts(folder)
+            index = cls(folder, facts, keys, sums, faiss.read_index(str(folder / INDEX)))
         except (OSError, EOFError, KeyError, ValueError, TypeError, RuntimeError) as error:
             raise BadModel(f"the index in {folder} cannot be read ({shown(str(error))}); build it again") from None
-        if not 0 < len(keys) == len(index._rows) == facts.rows:
+        if not 0 < len(keys) == len(sums) == len(index._rows) == facts.rows:
             raise BadModel(f"the index in {folder} is damaged; build it again")
         return index
 
@@ -147,9 +147,9 @@ class FaissIndex:
         with whole_folder(folder) as new:
             shutil.copyfile(self._folder / VECTORS, new / VECTORS)
             keys, vectors = self._tail.rows()
-            keys = append_rows(new, self._keys, [(keys, self.packing.pack(vectors))])
+            keys, sums = append_rows(new, self._keys, self._sums, [(keys, self.packing.pack(vectors))])
             copy = faiss.clone_index(self._index)  # searches go on meanwhile
-            index = FaissIndex(new, replace(self.facts, rows=len(keys), generation=generation), keys, copy)
+            index = FaissIndex(new, replace(self.facts, rows=len(keys), generation=generation), keys, sums, copy)
             index._insert(self.facts.rows)
             index._measure()
             index._write(new)
@@ -233,7 +233,10 @@ class FaissIndex:
         return np.ascontiguousarray(vectors, np.float32)
 
     def _vectors(self, rows: IntArray) -> FloatArray:
-        return self.packing.unpack(self._rows[rows])
+        packed = self._rows[rows]
+        if (checksums(packed) != self._sums[rows]).any():
+            raise BadModel(f"the vectors in {self._folder} are damaged; build the index again")
+        return self.packing.unpack(packed)
 
     def _train(self) -> None:
         faiss = _faiss()

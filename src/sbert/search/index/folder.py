@@ -1,4 +1,4 @@
-"""The files of an approximate index: packed vectors, keys, the index of FAISS, and what is known about it."""
+"""The files of an approximate index: packed vectors, keys, checksums, the index of FAISS, and its facts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from sbert.disk.digest import file_digest
+from sbert.disk.digest import digest, file_digest
 from sbert.search.index.exact import check_keys
 from sbert.search.packing import Packed, StoredPrecision
 from sbert.types import IntArray, Similarity
@@ -19,7 +20,11 @@ from sbert.types import IntArray, Similarity
 Kind = Literal["ivf-sq8", "ivf-rabitq"]
 """How FAISS compresses vectors: one byte per dimension, or about half a byte after a rotation."""
 
-VECTORS, KEYS, INDEX, _FACTS = "vectors.bin", "keys.npy", "index.faiss", "index.json"
+Checksums = npt.NDArray[np.uint64]
+VECTORS, KEYS, INDEX = "vectors.bin", "keys.npy", "index.faiss"
+_CHECKSUMS, _FACTS = "checksums.npy", "index.json"
+_WORD = 8  # bytes
+_FACTOR = 0x9E3779B97F4A7C15  # its multiples are spread over all numbers of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +58,58 @@ def cell_count(rows: int) -> int:
     return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
 
 
-def append_rows(folder: Path, keys: IntArray, blocks: Iterable[tuple[IntArray, Packed]]) -> IntArray:
-    """Append packed vectors to the file of vectors, and write and return all keys."""
-    found = [keys]
+def checksums(rows: Packed) -> Checksums:
+    """Return a number for each row, which another byte in the row changes: (N, row_bytes) -> (N,).
+
+    >>> checksums(np.array([[1, 2], [1, 3]], np.uint8)) == checksums(np.array([[1, 2], [1, 2]], np.uint8))
+    array([ True, False])
+    """
+    padded = np.pad(np.ascontiguousarray(rows), ((0, 0), (0, -rows.shape[1] % _WORD))).view(np.uint64)
+    factors = np.arange(1, padded.shape[1] + 1, dtype=np.uint64) * np.uint64(_FACTOR) | np.uint64(1)
+    sums: Checksums = padded @ factors  # modulo 2 ** 64, where a product with an odd number can be undone
+    return sums
+
+
+def append_rows(
+    folder: Path, keys: IntArray, sums: Checksums, blocks: Iterable[tuple[IntArray, Packed]]
+) -> tuple[IntArray, Checksums]:
+    """Append packed vectors to the file of vectors, and write and return all keys and checksums."""
+    found, all_sums = [keys], [sums]
     with (folder / VECTORS).open("ab") as file:
         for new, rows in blocks:
             check_keys(found[-1], new)
             found.append(new)
+            all_sums.append(checksums(rows))
             file.write(rows.tobytes())
-    keys = np.concatenate(found)
+    keys, sums = np.concatenate(found), np.concatenate(all_sums)
     np.save(folder / KEYS, keys)
-    return keys
+    np.save(folder / _CHECKSUMS, sums)
+    return keys, sums
 
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
-    """Write what is known about the index, with the digests of the other files."""
-    digests = {name: file_digest(folder / name) for name in (VECTORS, KEYS, INDEX)}
-    (folder / _FACTS).write_text(json.dumps({"facts": asdict(facts), "digests": digests}, indent=2), encoding="utf-8")
+    """Write what is known about the index, with the digests of the other files and of itself."""
+    known = asdict(facts)
+    digests = {name: file_digest(folder / name) for name in (VECTORS, KEYS, _CHECKSUMS, INDEX)}
+    stored = {"facts": known, "digests": digests | {_FACTS: digest(known)}}
+    (folder / _FACTS).write_text(json.dumps(stored, indent=2), encoding="utf-8")
 
 
-def read_facts(folder: Path) -> tuple[IndexFacts, IntArray]:
-    """Read what is known about the index, and the keys. Raises ValueError if a file is not the one that was written.
+def read_facts(folder: Path) -> tuple[IndexFacts, IntArray, Checksums]:
+    """Read what is known about the index, the keys and the checksums.
 
-    The vectors are not read; see :func:`vectors_are_intact`.
+    Raises ValueError if a file is not the one that was written. The vectors are not read: their checksums are compared
+    whenever some of them are, and all of them by :func:`vectors_are_intact`.
     """
     stored = _stored(folder)
     if stored["facts"].keys() != {field.name for field in fields(IndexFacts)}:
         raise ValueError("it was written by another version")
-    if any(file_digest(folder / name) != stored["digests"][name] for name in (KEYS, INDEX)):
+    found = {name: file_digest(folder / name) for name in (KEYS, _CHECKSUMS, INDEX)}
+    if any(stored["digests"][name] != value for name, value in (found | {_FACTS: digest(stored["facts"])}).items()):
         raise ValueError("a digest differs")
     keys: IntArray = np.load(folder / KEYS, allow_pickle=False)
-    return IndexFacts(**stored["facts"]), keys
+    sums: Checksums = np.load(folder / _CHECKSUMS, allow_pickle=False)
+    return IndexFacts(**stored["facts"]), keys, sums
 
 
 def vectors_are_intact(folder: Path) -> bool:

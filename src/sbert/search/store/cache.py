@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
 
+Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 EXACT_ROWS = 50_000
@@ -69,7 +70,7 @@ class CachedIndex:
 
     def search(self, vectors: FloatArray, k: int, allowed: IntArray | None) -> Neighbours:
         """Find the nearest rows in the present state of the store."""
-        return self.current().search(vectors, k, allowed)
+        return self._use(lambda index: index.search(vectors, k, allowed))
 
     def current(self) -> ExactIndex | FaissIndex:
         """Return the index of the present state of the store."""
@@ -116,14 +117,28 @@ class CachedIndex:
             kind: The compression of a new index. Defaults to a choice by the number of rows.
             rebuild: Whether to build it again in any case.
         """
+
+        def write(index: ExactIndex | FaissIndex) -> None:
+            with self._lock:
+                if isinstance(index, FaissIndex) and not rebuild:
+                    if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
+                        index.save(self.folder, self._generation)
+                        self._index = None
+                elif len(index) > EXACT_ROWS or (rebuild and kind is not None):
+                    self._build(kind)
+
+        self._use(write)
+
+    def _use(self, function: Callable[[ExactIndex | FaissIndex], Result]) -> Result:
+        """Call ``function`` with the present index, or with a new one if it finds that the vectors are damaged."""
         index = self.current()
-        with self._lock:
-            if isinstance(index, FaissIndex) and not rebuild:
-                if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
-                    index.save(self.folder, self._generation)
-                    self._index = None
-            elif len(index) > EXACT_ROWS or (rebuild and kind is not None):
-                self._build(kind)
+        try:
+            return function(index)
+        except BadModel as error:
+            logger.warning("%s", error)
+            with self._lock:
+                self._clear()
+        return function(self.current())
 
     def _load(self) -> None:
         """Open the index in the folder, or begin with an empty one."""

@@ -213,6 +213,7 @@ class SqliteStore:
                 keys = np.fromiter((key for key, _ in block), np.int64, len(block))
                 rows = np.frombuffer(b"".join(blob for _, blob in block), np.uint8)
                 rows = rows.reshape(len(block), self.packing.row_bytes)
+                self.packing.check(rows)
             yield keys, rows
 
     def _blocks(self, wanted: str, after: int = 0, last: int = 2**63 - 1) -> Iterator[list[Any]]:
