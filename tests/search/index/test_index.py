@@ -38,7 +38,7 @@ def approximate_from_a_few_rows(monkeypatch):
     monkeypatch.setattr(module, "EXACT_ROWS", 50)
 
 
-@pytest.mark.parametrize("kind", ["ivf-sq8", "ivf-rabitq"])
+@pytest.mark.parametrize("kind", ["ivf-sq8", "ivf-pq", "ivf-rabitq"])
 @pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
 def test_faiss_finds_nearly_what_a_scan_finds_with_the_same_scores(tmp_path, kind, similarity):
     vectors, queries = clustered(3000), clustered(40, seed=1)

@@ -28,28 +28,26 @@ from sbert.search.index.folder import (
     VECTORS,
     Checksums,
     IndexFacts,
-    Kind,
     append_rows,
-    cell_count,
     checksums,
     read_facts,
     vectors_are_intact,
     write_facts,
 )
 from sbert.search.index.index import Neighbours, merged
+from sbert.search.index.kinds import Kind, cell_count, default_kind, specification
 from sbert.search.index.recall import share_found, smallest
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
 
 BoolArray = npt.NDArray[np.bool_]
-RABITQ_ROWS = 2_000_000
-"""Number of vectors from which they are compressed to half a byte per dimension by default."""
 EXACT_ROWS = 20_000
 """Number of allowed vectors up to which all of them are compared."""
 RECALL = 0.97
 """Share of the ten nearest vectors that the number of probed cells is chosen for."""
 _NEARLY_ALL = 0.9
 _SAMPLE, _NEIGHBOURS = 256, 10
+_MOST_CANDIDATES = 64
 _TRAINING_ROWS_PER_CELL = 64
 _BLOCK = 65_536
 
@@ -96,13 +94,13 @@ class FaissIndex:
             packing: The packing of the vectors.
             blocks: Keys and packed vectors, in ascending order of the keys, at least one.
             similarity: "cosine", "dot" or "euclidean".
-            kind: The compression. Defaults to a choice by the number of vectors.
+            kind: The compression. Defaults to a choice by the number of dimensions.
             generation: A number to keep with the index.
         """
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
             keys, sums = append_rows(new, np.empty(0, np.int64), np.empty(0, np.uint64), blocks)
-            kind = kind or ("ivf-sq8" if len(keys) < RABITQ_ROWS else "ivf-rabitq")
+            kind = kind or default_kind(packing.dimension)
             check_option("kind", kind, get_args(Kind))
             sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
             facts = IndexFacts(kind, similarity, *sizes, generation=generation)
@@ -216,13 +214,13 @@ class FaissIndex:
         return Neighbours(keys, scores, exact=False, compared=compared)
 
     def _candidates(self, queries: FloatArray, k: int, probes: int, mask: BoolArray | None) -> IntArray:
-        """Return the rows that FAISS proposes, more than ``k``, -1 where it finds fewer: (Q, D) -> (Q, 4 k + 16)."""
+        """Return the rows that FAISS proposes, more than ``k``, -1 where it finds fewer: (Q, D) -> (Q, n)."""
         faiss = _faiss()
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
         if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
             parameters = faiss.SearchParametersPreTransform(index_params=parameters)
-        rows: IntArray = self._index.search(self._ready(queries), 4 * k + 16, params=parameters)[1]
+        rows: IntArray = self._index.search(self._ready(queries), self.facts.candidates * k + 16, params=parameters)[1]
         return rows
 
     def _ready(self, vectors: FloatArray) -> FloatArray:
@@ -241,9 +239,8 @@ class FaissIndex:
     def _train(self) -> None:
         faiss = _faiss()
         size, cells, rows = self.facts.dimension, self.facts.cells, self.facts.rows
-        spec = f"IVF{cells},SQ8" if self.facts.kind == "ivf-sq8" else f"RR{size},IVF{cells},RaBitQfs4"
         metric = faiss.METRIC_L2 if self.facts.similarity == "euclidean" else faiss.METRIC_INNER_PRODUCT
-        self._index = faiss.index_factory(size, spec, metric)
+        self._index = faiss.index_factory(size, specification(self.facts.kind, size, cells), metric)
         faiss.extract_index_ivf(self._index).cp.min_points_per_centroid = 1  # prints no warning for small indexes
         wanted = min(rows, _TRAINING_ROWS_PER_CELL * cells)
         sample = np.random.default_rng(0).choice(rows, wanted, replace=False)
@@ -255,8 +252,11 @@ class FaissIndex:
             self._index.add(self._ready(self._vectors(np.arange(begin, min(self.facts.rows, begin + _BLOCK)))))
 
     def _measure(self) -> None:
-        """Choose the numbers of cells to probe by the recall on a sample of the vectors."""
+        """Choose the numbers of candidates and of cells to probe by the recall on a sample of the vectors."""
         probes, recall = self._fewest_probes(1, None)
+        while recall < RECALL and self.facts.candidates < _MOST_CANDIDATES:
+            self.facts = replace(self.facts, candidates=2 * self.facts.candidates)
+            probes, recall = self._fewest_probes(1, None)
         random = np.random.default_rng(2).random(self.facts.rows)
         half = self._fewest_probes(probes, random < 0.5)[0]
         tenth = self._fewest_probes(half, random < 0.1)[0]

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sbert.disk.digest import digest, file_digest
 from sbert.search.index.exact import check_keys
+from sbert.search.index.kinds import Kind
 from sbert.search.packing import Packed, StoredPrecision
 from sbert.types import IntArray, Similarity
-
-Kind = Literal["ivf-sq8", "ivf-rabitq"]
-"""How FAISS compresses vectors: one byte per dimension, or about half a byte after a rotation."""
 
 Checksums = npt.NDArray[np.uint64]
 VECTORS, KEYS, INDEX = "vectors.bin", "keys.npy", "index.faiss"
@@ -43,19 +40,12 @@ class IndexFacts:
     """Number of cells that have to be looked into if half of the vectors, chosen at random, may be found."""
     tenth_probes: int = 1
     """Number of cells that have to be looked into if a tenth of them may be found."""
+    candidates: int = 4
+    """Number of vectors that are scored again for each one that is wanted."""
     recall: float = 0.0
     """Share of the ten nearest vectors that such a search finds, measured on a sample of the vectors."""
     generation: int = 0
     """State of the store that the index was built from or saved at."""
-
-
-def cell_count(rows: int) -> int:
-    """Return the number of cells: the power of two nearest to four times the square root of the number of rows.
-
-    >>> cell_count(1_000_000), cell_count(50_000), cell_count(1)
-    (4096, 1024, 1)
-    """
-    return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
 
 
 def checksums(rows: Packed) -> Checksums:

@@ -114,7 +114,7 @@ class CachedIndex:
         """Bring the index to the disk where that spares later work: many rows, many of them new.
 
         Args:
-            kind: The compression of a new index. Defaults to a choice by the number of rows.
+            kind: The compression of a new index. Defaults to a choice by the number of dimensions.
             rebuild: Whether to build it again in any case.
         """
 
