@@ -12,7 +12,7 @@ import yaml
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from sbert import hub
+from sbert import Backbone, CrossEncoder, hub
 from sbert.errors import BadModel
 from sbert.nn.classify import Classifier
 
@@ -192,3 +192,14 @@ def test_refused(saved, name):
 def test_a_head_that_is_not_known(tiny_classifier):
     with pytest.raises(BadModel, match="is of type 'modernbert', but cross-encoders are made of bert, albert"):
         hub.read_cross(tiny_classifier("modernbert", 1))
+
+
+def test_the_card_of_a_model_with_hostile_labels_is_plain_text(
+    tiny_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    labels = ["<script>alert(1)</script>", "\x1b[31m빨강\x9b", "\u202e뒤집힘", "둘\n| 줄 |"]
+    CrossEncoder(Backbone.from_pretrained(tiny_folder("bert")), labels).save_pretrained(tmp_path / "<b>모델")
+    card = (tmp_path / "<b>모델" / "README.md").read_text(encoding="utf-8")
+    assert "| labels | &lt;script&gt;alert(1)&lt;/script&gt;, [31m빨강, 뒤집힘, 둘 \\| 줄 \\| |\n" in card
+    assert "# &lt;b&gt;모델\n" in card
+    assert all(letter.isprintable() or letter == "\n" for letter in card)

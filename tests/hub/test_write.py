@@ -210,7 +210,7 @@ def test_card(tiny_folder, tmp_path):
     assert r'BiEncoder.from_pretrained("한국어 \"모델\"")' in body
     for phrase in ("| pooling | cls, mean |", "16 dimensions", "128 tokens"):
         assert phrase in body
-    assert r'`질문`: "질문 \| "' in body
+    assert r'| 질문: "질문 \| " |' in body
 
 
 class TestFolder:
