@@ -63,7 +63,7 @@ def index(
         _check_fields(table, id, names(metadata))
     documents = chain.from_iterable(_documents(table, id, names(metadata)) for table in tables)
     began = time.perf_counter()
-    opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device)
+    opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device, show_progress_bar=True)
     seen: set[int | str] = set()
     collection = StoredCollection(opened, encoder)
     total = sum(table.count for table in tables)

@@ -54,7 +54,7 @@ def search(
     if is_store(source):
         check_value("--mode", mode, get_args(Mode))
         reranker = None if rerank is None else load(rerank, device=device)
-        searcher = Searcher.open(source, model, cast(Reranker | None, reranker))
+        searcher = Searcher.open(source, model, cast(Reranker | None, reranker), show_progress_bar=True)
         asked = StoreSearch(searcher, k, filter, cast(Mode, mode), json)
         return asked.prompt() if query is None else asked.show(query)
     if query is None or filter or rerank or mode != "vector":
