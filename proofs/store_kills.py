@@ -1,9 +1,11 @@
 """Kills processes that index, update, delete and compact at random instants, and compares every vector afterwards.
 
 Half of the kills are for a store in SQLite, the other half for one in PostgreSQL, whose server is not killed.
-After each SIGKILL the store must open, hold every document at most once and with the vector of its text, and pass its
-own check. The same work is then started again, and must not embed a text that is stored already. After some kills the
-work is completed, and the next version of the documents follows, so that updates and deletions are killed, too.
+After each SIGKILL the store must open, hold every document at most once, with its old or its new text and the vector
+of that text, and pass its own check. No document that was stored before the kill may be missing unless the process
+deletes it. The same work is then started again, and must not embed a text that is stored already. After some kills the
+work is completed, and the next version of the documents follows, so that updates and deletions are killed, too. Every
+kind of step is killed at least once in each kind of store.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ DIMENSION, DOCUMENTS, WINDOW, EXACT_ROWS = 32, 3000, 64, 500
 FACTS = StoreFacts("hash", "hash", DIMENSION, "cosine", "float32", morphemes=False)
 KINDS = ("sqlite", "postgres")
 KILLS_PER_VERSION = 5
-STEPS = {"add": 1.5, "delete": 0.1, "index": 1.0, "compact": 2.0}
+STEPS = {"add": 1.0, "update": 1.0, "delete": 0.02, "index": 0.5, "compact": 1.5}
 """What a process does, and in how many seconds after the beginning of each step it is killed."""
 SERVER = Path(__file__).parents[1] / "tests" / "search"  # the folder with the module that starts a server
 
@@ -90,7 +92,7 @@ def exists(location: str) -> bool:
 
 def work(location: str, number: int, record: Path) -> None:
     """What a process does: bring the store to a version, and compact it."""
-    print("add", flush=True)
+    print("update" if number else "add", flush=True)
     store = opened(location, FACTS)
     wanted = version(number)
     collection = StoredCollection(store, HashModel(record))
@@ -103,27 +105,33 @@ def work(location: str, number: int, record: Path) -> None:
     store.compact()
 
 
-def check(location: str) -> int:
-    """Compare every vector with its text, and a search with the rows; return the number of documents."""
+def check(location: str) -> dict[str, str]:
+    """Compare every vector with its text, and a search with the rows; return the texts by their ids."""
     store = opened(location)
     documents = list(store)
-    names = [document.id for document in documents]
-    assert len(set(names)) == len(names) == store.count(), "a document is there twice"
-    for document in documents:
-        assert document.vector is not None
-        assert (document.vector == vector_of(document.text)).all(), f"{document.id} has another text's vector"
+    texts = {str(document.id): document.text for document in documents}
+    assert len(texts) == len(documents) == store.count(), "a document is there twice"
+    different = [one.id for one in documents if one.vector is None or (one.vector != vector_of(one.text)).any()]
+    assert not different, f"{len(different)} different: these documents have other vectors: {different[:5]}"
     problems = store.check()
     assert not problems, problems
     for document in random.sample(documents, min(20, len(documents))):
         keys = store.nearest(vector_of(document.text)[None], 1).keys[0]
         assert store.read(keys)[int(keys[0])].text == document.text, "a search found something else"
-    return len(documents)
+    return texts
 
 
-def kill_once(location: str, number: int, folder: Path) -> str:
-    """Start the work, kill it in a random step or soon after, and check the store; return what it was doing."""
+def check_kept(before: dict[str, str], after: dict[str, str], wanted: dict[str, str]) -> None:
+    """Check that a killed process lost nothing: each document is there, with its old or with its new text."""
+    lost = [name for name in before if name in wanted and name not in after]
+    assert not lost, f"{len(lost)} lost: {lost[:5]}"
+    different = [name for name, text in after.items() if text not in (before.get(name), wanted.get(name))]
+    assert not different, f"{len(different)} different: these documents have other texts: {different[:5]}"
+
+
+def kill_once(location: str, number: int, folder: Path, target: str) -> str:
+    """Start the work, kill it in a step or soon after; return what it was doing, or "" if it was completed before."""
     command = [sys.executable, __file__, "--work", location, str(number), str(folder / f"texts-{number}")]
-    target = random.choice(list(STEPS))
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         step = next(line for line in process.stdout if line.strip() == target)
@@ -132,24 +140,26 @@ def kill_once(location: str, number: int, folder: Path) -> str:
         process.send_signal(signal.SIGKILL)
         step = (step + process.stdout.read()).split()[-1]
     assert killed or process.returncode == 0, "the work failed"
-    if exists(location):
-        check(location)
     return step if killed else ""
 
 
 def kill_often(location: str, wanted: int, folder: Path) -> Counter[str]:
     """Kill processes and check the store until there were ``wanted`` kills; return how many hit each step."""
     kills: Counter[str] = Counter()
-    number = 0
+    number, stored = 0, dict[str, str]()
     while kills.total() < wanted:
         for _ in range(min(KILLS_PER_VERSION, wanted - kills.total())):
-            step = kill_once(location, number, folder)
-            if not step:  # the work was completed before
+            possible = [step for step in STEPS if step != ("add" if number else "update")]
+            step = kill_once(location, number, folder, min(possible, key=lambda name: kills[name]))
+            before, stored = stored, check(location) if exists(location) else {}
+            check_kept(before, stored, version(number))
+            if not step:
                 break
             kills[step] += 1
             print(f"kill {kills.total()} ({step}): whole", flush=True)
         work(location, number, folder / f"texts-{number}")
-        assert check(location) == len(version(number))
+        stored = check(location)
+        assert stored == version(number), "the completed work gives other documents"
         texts = (folder / f"texts-{number}").read_text(encoding="utf-8").splitlines()
         again = len(texts) - len(set(texts))
         assert again <= WINDOW * KILLS_PER_VERSION, f"{again} texts were embedded again"
@@ -191,14 +201,19 @@ def main() -> None:
         work(location, int(number), Path(record))
         return
     random.seed(options.seed)
-    results = []
+    results: dict[str, Counter[str]] = {}
     for turn, kind in enumerate(options.kinds):
         kills = (options.kills + turn) // len(options.kinds)
         with place(kind) as (location, folder):
             print(f"== {kind}", flush=True)
-            steps = ", ".join(f"{step} {count}" for step, count in kill_often(location, kills, folder).items())
-            results.append(f"{kind} {kills} kills ({steps})")
-    print(f"{'; '.join(results)}: 0 lost, 0 different")
+            results[kind] = kill_often(location, kills, folder)
+    for kind, steps in results.items():
+        print(f"{kind}: {steps.total()} kills ({', '.join(f'{step} {steps[step]}' for step in STEPS)})")
+    total = sum(steps.total() for steps in results.values())
+    for kind, steps in results.items():
+        missing = sorted(STEPS.keys() - steps.keys())
+        assert not missing or steps.total() < 4 * len(STEPS), f"{kind}: these steps were never killed: {missing}"
+    print(f"{total} kills, 0 lost, 0 different")  # anything else has ended the script with an error
 
 
 if __name__ == "__main__":

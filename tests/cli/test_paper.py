@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commandline import process
+from commandline import failure, process
 
 PAIRS = [
     ("한 남자가 기타를 친다", "한 남자가 기타를 친다", 5.0),
@@ -45,9 +45,26 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_device_that_is_not_there_is_told_before_any_work(tiny_folder, data, tmp_path):
+    arguments = ["table1", "--data", data, "-o", tmp_path / "결과", "--backbone", tiny_folder("bert")]
+    line = failure("paper", *arguments, "--device", "cuda:77", code=2)
+    assert "--device is 'cuda:77', but torch cannot use it here" in line
+    assert not (tmp_path / "결과").exists()
+
+
 def test_a_stopped_run_goes_on_and_ends_with_every_file(tiny_folder, data, tmp_path):
     out = tmp_path / "결과"
-    arguments = ["table1", "--data", str(data), "-o", str(out), "--backbone", str(tiny_folder("bert"))]
+    arguments = [
+        "table1",
+        "--data",
+        str(data),
+        "-o",
+        str(out),
+        "--backbone",
+        str(tiny_folder("bert")),
+        "--device",
+        "cpu",
+    ]
     stopped = process("paper", *arguments, start=["-c", INTERRUPTED])
     assert stopped.returncode == 130
     (total,) = map(int, re.findall(r"interrupted after 2 of (\d+) jobs", stopped.stderr))

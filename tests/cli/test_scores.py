@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -244,9 +245,44 @@ def test_search_and_rank_use_the_vectors_that_encode_wrote(folder, bi, monkeypat
     for verb in (["search", out, "비", "-m", bi], ["rank", bi, out, "비"]):
         found = sbert(*verb, "--json")
         assert json.loads(found.stdout) == expected
-        assert found.stderr == "3 embeddings of the file are used; they must come from the same model\n"
+        assert found.stderr == "using 3 embeddings of the file\n"
         table = sbert(*verb).stdout.splitlines()
         assert table[0].split() == ["rank", "score", "row", "번호", "text"]
+
+
+def test_pairs_use_the_vectors_that_encode_wrote(folder, bi, monkeypatch):
+    Path("글.txt").write_text("비가 온다.\n눈\nA cat.\n비가 온다!\n", "utf-8")
+    expected = json.loads(sbert("pairs", "글.txt", "-m", bi, "--json").stdout)
+    sbert("encode", "글.txt", "-o", "벡터.parquet", "-m", bi)
+    encode = BiEncoder.encode
+
+    def only_an_empty_text(self, sentences, **options):
+        assert sentences == [""], "the texts were embedded again"
+        return encode(self, sentences, **options)
+
+    monkeypatch.setattr(BiEncoder, "encode", only_an_empty_text)
+    found = sbert("pairs", "벡터.parquet", "-m", bi, "--json")
+    assert json.loads(found.stdout) == expected
+    assert found.stderr == "using 4 embeddings of the file\n"
+
+
+def test_vectors_of_another_model_are_refused_with_both_fingerprints(folder, bi):
+    Path("글.txt").write_text("비가 온다.\n눈\n", "utf-8")
+    for out in ("벡터.jsonl", "벡터.parquet"):
+        sbert("encode", "글.txt", "-o", out, "-m", bi, "--max-seq-length", 16)
+        for verb in (["search", out, "비"], ["pairs", out], ["rank", "all-MiniLM-L6-v2", out, "비"]):
+            line = failure(*verb)
+            assert re.search(
+                r"embedding comes from '.* [0-9a-f]{16}', but the model given has the fingerprint [0-9a-f]{16};", line
+            )
+        assert "using 2 embeddings of the file\n" in sbert("search", out, "비", "-m", bi).stderr
+
+
+def test_vectors_without_the_name_of_a_model_are_used_with_a_warning(folder, bi):
+    row = {"text": "비", "embedding": [0.5] * 32}
+    Path("글.jsonl").write_text(json.dumps(row), "utf-8")
+    said = sbert("search", "글.jsonl", "비", "-m", bi).stderr
+    assert said == "using 1 embedding of the file, which must come from the same model\n"
 
 
 def test_vectors_that_cannot_be_searched(folder, bi):

@@ -134,5 +134,19 @@ def test_no_store_is_created_by_a_wrong_call(folder, bi, arguments, message):
     assert not Path("new.db").exists()
 
 
+@pytest.mark.parametrize("name", ["빈.txt", "빈.jsonl", "빈.tsv"])
+def test_an_empty_file_is_refused_and_creates_no_store(folder, bi, name):
+    Path(name).write_bytes(b"")
+    assert name in failure("index", name, "--store", "new.db", "-m", bi)
+    assert not Path("new.db").exists()
+
+
+def test_repeated_ids_are_counted_and_told(folder, bi):
+    write([{"번호": "1", "text": "하나"}, {"번호": "1", "text": "둘"}])
+    said = sbert("index", "faq.jsonl", "--store", "faq.db", "--id", "번호", "-m", bi).stderr
+    assert "1 row had an id that occurs again later; the last row of an id counts" in said
+    assert [hit["text"] for hit in found("하나")["hits"]] == ["둘"]
+
+
 def test_another_model_is_refused(store, poly):
     assert "fingerprint" in failure("index", "faq.jsonl", "--store", "faq.db", "-m", "all-MiniLM-L6-v2")

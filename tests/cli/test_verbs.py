@@ -12,6 +12,7 @@ import pytest
 from commandline import failure, sbert
 
 from sbert.models.bi import BiEncoder
+from sbert.models.fingerprint import fingerprint
 from sbert.search import most_similar_pairs, semantic_search
 
 
@@ -89,11 +90,12 @@ def test_encode_beside_the_fields(folder, model, encoder):
     expected = encoder.encode(["고양이가 잔다", "A dog runs."])
     sbert("encode", "a.csv", "-o", "a.parquet", "--column", "본문", "-m", model)
     table = pq.read_table("a.parquet")
-    assert table.column_names == ["번호", "본문", "embedding"]
+    assert table.column_names == ["번호", "본문", "embedding_model", "embedding"]
     assert np.array_equal(np.array(table["embedding"].to_pylist(), np.float32), expected)
     sbert("encode", "a.csv", "-o", "a.jsonl", "--column", "본문", "-m", model)
     first = json.loads(Path("a.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert np.array_equal(np.array(first.pop("embedding"), np.float32), expected[0])
+    assert first.pop("embedding_model") == f"{model} {fingerprint(encoder)}"
     assert first == {"번호": "1", "본문": "고양이가 잔다"}
 
 
@@ -357,6 +359,8 @@ def test_nothing_is_written_over_what_is_read(folder, model):
 def test_an_embedding_that_is_there_already(folder, model):
     Path("a.jsonl").write_text('{"text": "하나", "embedding": 1}\n', encoding="utf-8")
     assert "'embedding' already" in failure("encode", "a.jsonl", "-o", "b.jsonl", "-m", model)
+    Path("a.jsonl").write_text('{"text": "하나", "embedding_model": 1}\n', encoding="utf-8")
+    assert "'embedding_model' already" in failure("encode", "a.jsonl", "-o", "b.jsonl", "-m", model)
     sbert("encode", "a.jsonl", "-o", "b.npy", "-m", model)
 
 

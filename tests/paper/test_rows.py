@@ -89,7 +89,7 @@ def test_a_model_that_is_not_installed_is_missing_with_the_remedy(monkeypatch):
 
 
 def test_models_by_name_are_loaded_with_what_they_can_do(tiny_folder, tiny_classifier):
-    makers = rows.named((str(tiny_folder("electra")), str(tiny_classifier("bert", 1))))
+    makers = rows.named((str(tiny_folder("electra")), str(tiny_classifier("bert", 1))), "cpu")
     default, encoder, scorer = (make() for make in makers.values())
     assert (default.row.name, default.row.note, default.row.capability) == ("all-MiniLM-L6-v2", "as it is", "encoder")
     assert encoder.row.capability == "encoder"

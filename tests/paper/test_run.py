@@ -281,9 +281,9 @@ def test_seconds_are_counted_once_with_training(tmp_path):
 def test_what_a_backbone_is_called_follows_from_what_it_is(tiny_folder, tmp_path):
     folder = tmp_path / "roberta-large" / "mine"
     shutil.copytree(tiny_folder("bert"), folder)
-    assert (PaperBackbone(str(folder)).family, PaperBackbone(str(folder)).size) == ("SBERT", "base")
+    assert (PaperBackbone(str(folder), "cpu").family, PaperBackbone(str(folder), "cpu").size) == ("SBERT", "base")
     shutil.copytree(tiny_folder("xlm-roberta"), tmp_path / "mine")
-    assert PaperBackbone(str(tmp_path / "mine")).family == "SRoBERTa"
+    assert PaperBackbone(str(tmp_path / "mine"), "cpu").family == "SRoBERTa"
 
 
 def test_table3_names_a_roberta_and_stands_beside_the_papers_bert(settings, tiny_folder):

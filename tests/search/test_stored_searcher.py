@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import numpy as np
 import pytest
 
@@ -89,6 +92,7 @@ def test_words_and_fused_ranks(place):
     assert (best.id, best.lexical_rank) == ("trip", 1)
     assert best.score == pytest.approx(1 / 61 + 1 / (60 + best.vector_rank))
     assert len(hybrid.hits) == 5
+    assert searcher.search("KTX 예약", k=2, mode="hybrid").hits == hybrid.hits[:2]
     assert searcher.search("없는말", mode="lexical").hits == []
     assert searcher.search("?!", mode="lexical").hits == []
 
@@ -133,6 +137,10 @@ def test_vectors_from_elsewhere_are_taken(place, bundled):
         searcher.add(["하나", "둘"], ids=["a"])
     with pytest.raises(BadInput, match="more ids, metadata or vectors than texts"):
         searcher.add(["하나"], ids=["a", "b"])
+    for wrong in ([[0.5], [0.5, 1.0]], np.zeros(384, np.float32), np.zeros((1, 384), np.int64), "벡터"):
+        with pytest.raises(BadInput, match="pass a 2-D array"):
+            searcher.add(["하나"], vectors=wrong)
+    assert searcher.add(["하나"], ids=["새"], vectors=vectors[:1].tolist()).new == 1
     with pytest.raises(BadInput, match=r"shape \(1, 8\)"):
         searcher.add(["하나"], vectors=np.zeros((1, 8), np.float32))
 
@@ -147,3 +155,72 @@ def test_a_reranker_reads_the_stored_texts(place, tiny_classifier):
     assert found.candidates == 4
     assert found.hits[0].score >= found.hits[1].score
     assert found.hits[0].score == pytest.approx(float(cross.predict([("lunch", found.hits[0].text)])[0]))
+
+
+def test_ids_come_back_as_plain_numbers_from_a_store(place):
+    searcher = Searcher.open(place)
+    searcher.add(["비가 온다.", "눈이 온다."], ids=np.array([7, 8]))
+    assert [type(name) for name in searcher.ids] == [int, int]
+    assert [type(hit.id) for hit in searcher.search("비", k=2).hits] == [int, int]
+    assert searcher.similar(np.int32(7)).hits[0].id == 8
+    assert searcher.remove(np.array([7])) == 1
+
+
+@pytest.mark.parametrize(("text", "message"), [("글\0", "NUL character"), ("\ud800", "lone surrogate")])
+def test_texts_that_no_database_keeps_are_refused(place, text, message):
+    searcher = Searcher.open(place)
+    with pytest.raises(BadInput, match=message):
+        searcher.add(["앞", text])
+    with pytest.raises(BadInput, match=message):
+        searcher.add(["앞"], metadata=[{"값": text}])
+    assert len(searcher) == 0
+    assert searcher.search(text, mode="lexical").hits == []
+
+
+def test_a_text_of_ten_megabytes_is_kept_whole_and_found(place):
+    searcher = Searcher.open(place)
+    text = "결제가 안 돼요. " * 420_000 + "부산역"
+    assert len(text.encode()) > 9_000_000
+    searcher.add([text, "짧은 글"], ids=["긴 글", "짧은 글"])
+    (hit,) = Searcher.open(place).search("부산역", mode="lexical").hits
+    assert (hit.id, hit.text == text) == ("긴 글", True)
+
+
+def test_the_stages_of_a_search_are_timed(place):
+    searcher = Searcher.open(place)
+    fill(searcher)
+    seconds = searcher.search("점심", k=1).seconds
+    assert seconds.encode > 0
+    assert seconds.retrieve > 0
+    assert seconds.rerank == 0
+    assert searcher.search("환불", mode="lexical").seconds.encode < seconds.encode
+    assert searcher.similar("meal").seconds.encode == 0
+
+
+def test_threads_and_a_forked_process_share_a_searcher(place):
+    searcher = Searcher.open(place)
+    fill(searcher)
+    expected = searcher.search("Somebody has lunch.", k=3).hits
+    wrong = []
+
+    def work(number):
+        for _ in range(3):
+            found = searcher.search("Somebody has lunch.", k=3, filter="year exists").hits
+            if found != expected:
+                wrong.append(found)
+            searcher.add([f"새 글 {number}"], ids=[f"새 {number}"])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert len(searcher) == 9
+    child = os.fork()
+    if child == 0:
+        good = searcher.search("Somebody has lunch.", k=3, filter="year exists").hits == expected
+        searcher.add(["아이의 글"], ids=["아이"])
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert searcher.search("아이의 글", k=1).hits[0].id == "아이"

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from sbert.disk.progress import Progress
-from sbert.errors import check_count
+from sbert.errors import BadInput, check_count, shown
 from sbert.nn.bert import Bert
 from sbert.nn.blocks import SMALLEST_BLOCK, Blocks
 from sbert.nn.heads import Dense
@@ -76,6 +76,18 @@ def run(
 def best_device() -> str:
     """Return the name of the first accelerator, or of the CPU if there is none."""
     return "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+@contextmanager
+def using_device(device: str | torch.device | None) -> Iterator[torch.device]:
+    """Yield a device, by default the best one, and raise BadInput if torch cannot use it."""
+    try:
+        yield torch.device(best_device() if device is None else device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        reason = shown(str(error).split("\n")[0].rstrip("."))
+        raise BadInput(
+            f"device is {shown(device)}, but torch cannot use it here ({reason}); leave it out, or pass 'cpu'"
+        ) from None
 
 
 def _threads_per_product(model: nn.Module) -> int:

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sbert.errors import BadInput, shown
+from sbert.errors import BadInput
 from sbert.models.backbone import check_max_length
-from sbert.models.inference import best_device, run
+from sbert.models.inference import run, using_device
 from sbert.models.postprocess import best
 from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, Hit, Output, Similarity
@@ -59,13 +59,8 @@ class TextModel(nn.Module, ABC):
         """
         if max_seq_length is not None:
             self.max_seq_length = max_seq_length
-        try:
-            return self.to(torch.device(best_device() if device is None else device))
-        except (RuntimeError, AssertionError, TypeError) as error:
-            reason = shown(str(error).split("\n")[0].rstrip("."))
-            raise BadInput(
-                f"device is {shown(device)}, but torch cannot use it here ({reason}); leave it out, or pass 'cpu'"
-            ) from None
+        with using_device(device) as place:
+            return self.to(place)
 
     @abstractmethod
     def items(self, columns: Sequence[Sequence[str]]) -> Sequence[Sequence[Any]]:

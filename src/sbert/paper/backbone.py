@@ -12,7 +12,6 @@ from sbert.disk.digest import files_digest
 from sbert.models.backbone import Backbone
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
-from sbert.models.inference import best_device
 from sbert.nn.transformer import Facts
 from sbert.types import Pooling
 
@@ -28,8 +27,8 @@ _SIZES = {(768, 12), (_LARGE, 24)}
 class PaperBackbone:
     """A backbone by its name. It is loaded when first needed, so that rows without it do not depend on it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, device: str) -> None:
+        self.name, self.device = name, device
 
     @cached_property
     def digest(self) -> str:
@@ -77,13 +76,13 @@ class PaperBackbone:
 
     def bi_encoder(self, pooling: Pooling = "mean") -> BiEncoder:
         """Return an untrained bi-encoder."""
-        return BiEncoder(self._backbone(), pooling).to(best_device())
+        return BiEncoder(self._backbone(), pooling).ready(self.device)
 
     def cross_encoder(self, labels: Sequence[str] = ("score",), start: Path | None = None) -> CrossEncoder:
         """Return a cross-encoder with a new head, on the backbone or on the trained cross-encoder in ``start``."""
         backbone = self._backbone()
         if start is not None:
-            trained = CrossEncoder.from_pretrained(start)
+            trained = CrossEncoder.from_pretrained(start, device=self.device)
             backbone = Backbone(trained.tokenizer, trained.transformer)
         return CrossEncoder(backbone, labels, seed=SEED, scale="identity")
 

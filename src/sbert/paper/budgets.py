@@ -63,6 +63,8 @@ class Settings:
     """Further models to measure, beside the default model."""
     seeds: tuple[int, ...] = ()
     """Random seeds that replace the budget's."""
+    device: str | None = None
+    """Where models run. Defaults to the first accelerator, or the CPU if there is none."""
 
     def __post_init__(self) -> None:
         check_option("budget", self.budget, BUDGETS)

@@ -23,7 +23,7 @@ class Context:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.materials = settings, Materials(settings)
-        self._named = named(settings.models)
+        self._named = named(settings.models, self.materials.device)
         self._missing: dict[str, dict[str, None]] = {}
         self._held: tuple[Row, Model] | None = None
 

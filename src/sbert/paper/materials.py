@@ -8,10 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from sbert.data import Columns, read
 from sbert.errors import BadInput
 from sbert.evaluate.suites.sources import DataFolder
+from sbert.models.inference import using_device
 from sbert.paper.backbone import PaperBackbone, folder_digest
 from sbert.paper.budgets import Settings
 
@@ -28,7 +30,10 @@ class Materials:
     def __init__(self, settings: Settings) -> None:
         self.settings, self.limits = settings, settings.limits
         self.folder = DataFolder(settings.data)
-        self.backbone = PaperBackbone(settings.backbone)
+        with using_device(settings.device) as device:
+            torch.empty(0, device=device)  # so that a wrong device is reported before any work
+        self.device = str(device)
+        self.backbone = PaperBackbone(settings.backbone, self.device)
 
     def find(self, names: Sequence[str]) -> Path:
         """Return the first of these files that exists."""

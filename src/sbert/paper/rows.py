@@ -67,14 +67,15 @@ def usual(materials: Materials) -> Makers:
     }
 
 
-def named(models: tuple[str, ...]) -> Makers:
+def named(models: tuple[str, ...], device: str) -> Makers:
     """Return the default model and the models that the settings name."""
 
     @cache
     def make(name: str, shown: str) -> Contestant:
         folder = hub.resolve(name)  # so that a wrong name is reported before an hour's work
-        capability = capability_of(load(folder))
-        return Contestant(Row(shown, "", "as it is", folder_digest(folder), capability), partial(load, folder))
+        capability = capability_of(load(folder, device=device))
+        row = Row(shown, "", "as it is", folder_digest(folder), capability)
+        return Contestant(row, partial(load, folder, device=device))
 
     return {shown: partial(make, name, shown) for name, shown in short((DEFAULT, *models))}
 

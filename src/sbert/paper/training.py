@@ -23,7 +23,6 @@ from sbert.disk.machine import versions
 from sbert.evaluate.suites.task import Model, capability_of
 from sbert.losses import Loss, SoftmaxClassifier
 from sbert.losses.pairs import Part
-from sbert.models.inference import best_device
 from sbert.models.load import load
 from sbert.paper.backbone import SEED
 from sbert.paper.materials import Materials
@@ -61,7 +60,7 @@ def train(recipe: Recipe, materials: Materials) -> Path:
     plain = re.sub(r"\W+", "-", recipe.name).strip("-")
     folder = materials.settings.out / "models" / f"{plain}-{digest(made_of)[:10]}"
     if not (folder / "model").is_dir():  # which is written last, and whole
-        model = recipe.new().to(best_device())
+        model = recipe.new().ready(materials.device)
         config = TrainConfig(
             output_dir=str(folder),
             epochs=recipe.epochs,
@@ -78,7 +77,7 @@ def train(recipe: Recipe, materials: Materials) -> Path:
 
 def trained(recipe: Recipe, materials: Materials) -> Model:
     """Return the trained model."""
-    return load(train(recipe, materials))
+    return load(train(recipe, materials), device=materials.device)
 
 
 def softmax(labels: Sequence[str], concat: Sequence[Part]) -> Callable[[Any], Loss]:

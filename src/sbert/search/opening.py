@@ -21,6 +21,7 @@ def open_store(
     model: VectorModel | str | Path | None = None,
     precision: StoredPrecision = "float32",
     device: str | None = None,
+    show_progress_bar: bool = False,
 ) -> tuple[Store, VectorModel]:
     """Open a store or create one, and load its model.
 
@@ -29,8 +30,9 @@ def open_store(
         model: A model or its name. Defaults to the model that the store was created with, or to the default model.
         precision: The precision of the vectors in a new store.
         device: Where to run a model that is loaded.
+        show_progress_bar: Whether to show a progress bar while an index is built.
     """
-    store = _opened(location)
+    store = _opened(location, show_progress_bar)
     if store is None and not is_postgres(location):
         check_writable(Path(location))
     name = _name(model) if model is not None or store is None else store.facts.model
@@ -42,7 +44,10 @@ def open_store(
         facts = StoreFacts(
             name, found, _dimension(loaded), loaded.similarity_fn_name, precision, morphemes=has_morphemes()
         )
-        store = PostgresStore(str(location), facts) if is_postgres(location) else SqliteStore(location, facts)
+        if is_postgres(location):
+            store = PostgresStore(str(location), facts)
+        else:
+            store = SqliteStore(location, facts, show_progress_bar=show_progress_bar)
     if store.facts.fingerprint != found:
         raise BadInput(
             f"the vectors in {_shown(store, location)!r} come from {store.facts.model or 'a model'} with the "
@@ -51,16 +56,17 @@ def open_store(
     return store, loaded
 
 
-def existing_store(location: str | Path) -> Store:
+def existing_store(location: str | Path, show_progress_bar: bool = False) -> Store:
     """Open a store that exists, without its model."""
-    return PostgresStore(str(location)) if is_postgres(location) else SqliteStore(location)
-
-
-def _opened(location: str | Path) -> Store | None:
-    """Open a store if there is one."""
     if is_postgres(location):
-        return PostgresStore(str(location)) if PostgresStore.exists(str(location)) else None
-    return SqliteStore(location) if Path(location).exists() else None
+        return PostgresStore(str(location))
+    return SqliteStore(location, show_progress_bar=show_progress_bar)
+
+
+def _opened(location: str | Path, show_progress_bar: bool) -> Store | None:
+    """Open a store if there is one."""
+    there = PostgresStore.exists(str(location)) if is_postgres(location) else Path(location).exists()
+    return existing_store(location, show_progress_bar) if there else None
 
 
 def _shown(store: Store, location: str | Path) -> str:

@@ -70,19 +70,21 @@ class Searcher:
         reranker: Reranker | None = None,
         *,
         precision: StoredPrecision = "float32",
+        show_progress_bar: bool = False,
     ) -> Searcher:
         """Open a store, or create one.
 
         Args:
-            location: An SQLite file such as ``faq.db``.
+            location: An SQLite file such as ``faq.db``, or the address of a PostgreSQL database.
             model: A model or its name. Defaults to the one that the store was created with, or to the embedded model.
                 A model whose vectors differ from those in the store is refused.
             reranker: Sorts the short list; a cross-encoder or a poly-encoder.
             precision: The precision in which a new store keeps vectors.
+            show_progress_bar: Whether to show a progress bar when a search has to build the index of a large store.
         """
         from sbert.search.opening import open_store
 
-        store, retriever = open_store(location, model, precision)
+        store, retriever = open_store(location, model, precision, show_progress_bar=show_progress_bar)
         searcher = cls(retriever, reranker)
         searcher._collection = StoredCollection(store, retriever)
         return searcher
@@ -118,7 +120,8 @@ class Searcher:
         """
         names = None if ids is None else (_plain(row, name) for row, name in enumerate(ids))
         rows = [texts] if isinstance(texts, str) else texts
-        return self._collection.add(rows, names, vectors, metadata, show_progress_bar)
+        given = None if vectors is None else _matrix(vectors)
+        return self._collection.add(rows, names, given, metadata, show_progress_bar)
 
     def remove(self, ids: Iterable[int | str]) -> int:
         """Remove the texts with these ids, and return how many there were."""
@@ -152,7 +155,8 @@ class Searcher:
         Args:
             query: Text to look for, or a list of texts.
             k: Number of hits; fewer if there are fewer texts.
-            candidates: Length of the short list that the re-ranker reads, at least ``k``.
+            candidates: Length of the short list that the re-ranker reads, and of the two lists that are joined if the
+                mode is "hybrid"; at least ``k``.
             filter: Condition on the metadata, such as ``lang = "ko" and year >= 2020``; see
                 :func:`~sbert.search.filters.read_filter`.
             mode: Whether the short list is found by vectors, by words ("lexical"), or by the ranks in both ("hybrid").
@@ -181,13 +185,13 @@ class Searcher:
         return Found(others, 0, Seconds(0.0, time.perf_counter() - began, 0.0), near.exact, near.compared)
 
     def _search(self, query: str, k: int, candidates: int, condition: Condition | None, mode: Mode) -> Found:
-        count = k if self._sorter is None else max(k, candidates)
+        count = k if self._sorter is None and mode != "hybrid" else max(k, candidates)
         began = time.perf_counter()
         vectors = None if mode == "lexical" else self._model.encode_query(query)[None]
         encoded = time.perf_counter()
         near = NOTHING if vectors is None else self._collection.nearest(vectors, count, condition)
         matches = [] if mode == "vector" else self._collection.matching(query, count, condition)
-        short = _short_list(near, matches, count, mode)
+        short = _short_list(near, matches, k if self._sorter is None else count, mode)
         with_vectors = self._sorter is not None and self._sorter.needs_vectors
         documents = self._collection.read(np.array(list(short), np.int64), with_vectors)
         retrieved = time.perf_counter()
@@ -230,6 +234,17 @@ def _fused(*ranks: int | None) -> float:
 
 def _hit(document: Document, score: float, place: _Place) -> SearchHit:
     return SearchHit(document.id, score, document.text, document.metadata, place.vector_rank, place.lexical_rank)
+
+
+def _matrix(vectors: object) -> FloatArray:
+    """Return vectors that a user passed as an array: (N, D)."""
+    try:
+        found = np.asarray(vectors)
+    except ValueError:  # rows of different lengths
+        found = np.empty(0)
+    if found.ndim != 2 or not np.issubdtype(found.dtype, np.floating):
+        raise BadInput("the vectors are no rows of decimal numbers, but one row per text is needed; pass a 2-D array")
+    return found
 
 
 def _plain(row: int, name: object) -> int | str:

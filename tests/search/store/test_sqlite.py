@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sbert.errors import BadModel, NotWritten
+from sbert.errors import BadInput, BadModel, NotWritten
 from sbert.search.filters import read_filter
 from sbert.search.index import faiss
 from sbert.search.store import Document, SqliteStore, StoreFacts, cache, database
@@ -101,7 +102,7 @@ def test_a_damaged_store_is_told_as_such(store, damage):
 
 
 @pytest.fixture
-def indexed(tmp_path, monkeypatch):
+def indexed_vectors(tmp_path, monkeypatch):
     """A store of 200 texts with an index on the disk, and their vectors."""
     monkeypatch.setattr(cache, "EXACT_ROWS", 100)
     monkeypatch.setattr(faiss, "EXACT_ROWS", 50)
@@ -113,8 +114,8 @@ def indexed(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("use", ["search", "save"])
-def test_an_index_with_damaged_vectors_is_built_again(indexed, use, caplog):
-    store, found = indexed
+def test_an_index_with_damaged_vectors_is_built_again(indexed_vectors, use, caplog):
+    store, found = indexed_vectors
     damaged = Path(f"{store.path}-index/vectors.bin")
     damaged.write_bytes(bytes(len(damaged.read_bytes())))
     again = SqliteStore(store.path)
@@ -129,10 +130,71 @@ def test_an_index_with_damaged_vectors_is_built_again(indexed, use, caplog):
     assert SqliteStore(store.path).check() == []
 
 
-def test_an_index_is_not_built_of_damaged_rows(indexed):
-    store, _ = indexed
+def test_an_index_is_not_built_of_damaged_rows(indexed_vectors):
+    store, _ = indexed_vectors
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE rows SET vector = ? WHERE key = 5", (np.full(4, np.nan, np.float32).tobytes(),))
     connection.close()
     with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store \(.vector 4 holds NaN"):
         store.compact()
+
+
+def test_a_store_of_a_newer_version_is_refused(store):
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(BadInput, match=r"has format 99, but this version of sbert reads formats up to 1; install a"):
+        SqliteStore(store.path)
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_the_store_intact(store):
+    store.put([Document("가", "글", {}, vectors(1)[0])])
+    connection = store._database._connection()
+    ((pages,),) = connection.execute("PRAGMA page_count")
+    connection.execute(f"PRAGMA max_page_count = {pages + 2}")  # SQLite then reports a full disk
+    with pytest.raises(NotWritten, match=r"the disk of .*저장소\.db' is full; free some: what was stored is intact"):
+        store.put([Document(row, "긴 글 " * 1000, {}, vector) for row, vector in enumerate(vectors(50))])
+    assert [document.id for document in store] == ["가"]
+    assert store.check() == []
+
+
+@pytest.fixture
+def indexed(store, monkeypatch):
+    """Return a store with an index of 300 rows."""
+    monkeypatch.setattr(cache, "EXACT_ROWS", 100)
+    monkeypatch.setattr(cache, "_SHOWN_ROWS", 100)
+    store.put([Document(row, f"글 {row}", vector=vector) for row, vector in enumerate(vectors(300))])
+    store.save_index()
+    return store
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
+def test_a_missing_or_damaged_index_is_built_again_with_one_line(indexed, caplog, damage):
+    expected = indexed.nearest(vectors(1), 5).keys[0].tolist()
+    folder = indexed.path.with_name(f"{indexed.path.name}-index")
+    if damage == "missing":
+        shutil.rmtree(folder)
+    for file in folder.glob("*") if damage == "empty" else [*folder.glob("*")][:1]:
+        file.write_bytes(b"" if damage == "empty" else file.read_bytes()[:50])
+    caplog.clear()
+    again = SqliteStore(indexed.path)
+    assert again.nearest(vectors(1), 5).keys[0].tolist() == expected
+    (line,) = caplog.messages
+    assert line.startswith(f"the index of 300 rows is being built in {folder}")
+    assert (damage == "missing") == ("because" not in line)
+    assert again.check() == []
+    assert SqliteStore(indexed.path).nearest(vectors(1), 5).keys[0].tolist() == expected
+    assert len(caplog.messages) == 1
+
+
+def test_building_an_index_shows_progress_on_request(indexed, monkeypatch, capsys):
+    monkeypatch.setattr("sbert.disk.progress._SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr("sbert.search.store.sqlite._BLOCK", 120)
+    indexed.compact()
+    assert capsys.readouterr().err == ""
+    shown = SqliteStore(indexed.path, show_progress_bar=True)
+    shown.compact()
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [f"{row} of 300 vectors read" for row in (120, 240, 300)]
+    assert lines[-1].endswith("0 s to go")

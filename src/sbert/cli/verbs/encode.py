@@ -12,11 +12,12 @@ import numpy as np
 import typer
 
 from sbert.cli import show
+from sbert.cli.embeddings import MODEL, check_free, signature
 from sbert.cli.options import Column, Device, Format, Json, ModelName
 from sbert.data.rows import Row, Rows, scan
 from sbert.data.writers import VECTOR_SUFFIXES, check_fields, check_output, open_vectors, types_of
 from sbert.disk.progress import Progress
-from sbert.errors import BadInput, NotCalibrated, WrongUsage, check_value, counted
+from sbert.errors import NotCalibrated, WrongUsage, check_value, counted
 from sbert.models.bi import BiEncoder
 from sbert.models.prompts import choose_prompt
 from sbert.nn.quantize import quantize, ranges_of
@@ -63,18 +64,20 @@ def encode(
     _check(out, source, options, calibrate)
     rows = scan(source, None if column is None else [column], kind, one_text=True)
     if out.suffix.lower() != ".npy":
-        if "embedding" in rows.fields:
-            raise BadInput(f"{rows.source.name} has a field 'embedding' already; rename it, or write .npy")
+        check_free(rows)
         check_fields(out, rows)
-    types = types_of(out, rows, _WINDOW)
-    encoder = BiEncoder.from_pretrained(model, device=device, max_seq_length=max_seq_length)
+    types = types_of(out, rows, _WINDOW, {MODEL: ""})
+    encoder = BiEncoder.from_pretrained(model, device=device)
+    added = {MODEL: signature(model, encoder)}  # of the model as it is loaded by default
+    if max_seq_length is not None:
+        encoder.max_seq_length = max_seq_length
     start = time.perf_counter()
     _check_model(encoder, options, calibrate)
     _report_truncation(encoder, rows, options)
     windows = (_calibrated if calibrate else _embedded)(encoder, rows, options)
     with open_vectors(out, rows.count, types) as write:
         for window, vectors in windows:
-            write([row.fields for row in window], vectors)
+            write([{**row.fields, **added} for row in window], vectors)
     seconds, dimension, kind = time.perf_counter() - start, vectors.shape[1], str(vectors.dtype)
     facts = {"rows": rows.count, "dimension": dimension, "type": kind, "seconds": round(seconds, 3)}
     show.summary(out, facts, f"{rows.count:,} x {dimension} {kind} in {seconds:.1f} s", json)

@@ -13,6 +13,7 @@ from typing import Annotated, cast
 import typer
 
 from sbert.cli import show
+from sbert.cli.embeddings import EMBEDDING, MODEL
 from sbert.cli.options import Column, Device, Format, Json, ModelName, StoreOption, names
 from sbert.data.rows import Row, Rows, scan
 from sbert.errors import BadInput, check_value, counted
@@ -62,7 +63,7 @@ def index(
         _check_fields(table, id, names(metadata))
     documents = chain.from_iterable(_documents(table, id, names(metadata)) for table in tables)
     began = time.perf_counter()
-    opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device)
+    opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device, show_progress_bar=True)
     seen: set[int | str] = set()
     collection = StoredCollection(opened, encoder)
     total = sum(table.count for table in tables)
@@ -84,7 +85,8 @@ def _documents(table: Rows, id: str | None, kept: list[str] | None) -> Iterator[
     numeric = _numeric_fields(table)
     for row in table:
         name = content_hash(row.texts[0]).hex() if id is None else _id(row, id)
-        fields = [field for field in row.fields if field not in (*row.columns, id)] if kept is None else kept
+        beside = (*row.columns, id, EMBEDDING, MODEL)
+        fields = [field for field in row.fields if field not in beside] if kept is None else kept
         metadata = {} if kept == ["none"] else {field: row.field(field) for field in fields}
         for field in numeric & metadata.keys():
             metadata[field] = json.loads(metadata[field] or "null")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from sbert.cli import show
+from sbert.cli.embeddings import embeddings_of
 from sbert.cli.options import Column, Device, Format, Json, ModelName, TextFile
 from sbert.data.rows import read_texts
 from sbert.models.bi import BiEncoder
@@ -24,10 +25,14 @@ def pairs(
     kind: Format = None,
     json: Json = False,
 ) -> None:
-    """Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates."""
-    texts = [row.texts[0] for row in read_texts(source, column, kind)]
-    encoder = BiEncoder.from_pretrained(model, device=device)
-    vectors = encoder.encode(texts, show_progress_bar=True)
+    """Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates.
+
+    The texts are embedded first, unless sbert encode wrote the file with embeddings.
+    """
+    rows, encoder = read_texts(source, column, kind), BiEncoder.from_pretrained(model, device=device)
+    texts, vectors = [row.texts[0] for row in rows], embeddings_of(rows, encoder)
+    if vectors is None:
+        vectors = encoder.encode(texts, show_progress_bar=True)
     found = most_similar_pairs(vectors, top, threshold, encoder.similarity_fn_name)
     if json:
         show.as_json([{"score": score, "rows": [a, b], "texts": [texts[a], texts[b]]} for a, b, score in found])

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sbert.cli import show
-from sbert.cli.options import INTERRUPTED, DataFolder, Json, data_folder
+from sbert.cli.options import INTERRUPTED, DataFolder, Device, Json, data_folder
 from sbert.disk.files import write_bytes
 from sbert.errors import BadInput, check_value, counted
 from sbert.paper import report
@@ -33,6 +33,7 @@ def paper(
         str, typer.Option(help="quick (minutes), honest (hours) or full (all data, as in the paper).")
     ] = "quick",
     data: DataFolder = None,
+    device: Device = None,
     json: Json = False,
 ) -> None:
     """Measure a table of the paper, or all of them; the same command continues an interrupted run.
@@ -42,7 +43,9 @@ def paper(
     check_value("TABLE", table, (*TABLES, "all"))
     check_value("--budget", budget, BUDGETS)
     folder = data_folder(data)
-    settings = Settings(data=folder, out=out, budget=budget, backbone=backbone, models=tuple(models or ()))
+    settings = Settings(
+        data=folder, out=out, budget=budget, backbone=backbone, models=tuple(models or ()), device=device
+    )
     planned = plan(table, settings)
     cells, failed = _measure(planned, out)
     if not cells:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast, get_args
 
-import numpy as np
 import typer
 
 from sbert.cli import show
+from sbert.cli.embeddings import EMBEDDING, MODEL, embeddings_of
 from sbert.cli.options import Column, Device, Format, Json, ModelName, TopK, checked_query
 from sbert.cli.stores import StoreSearch, is_store
 from sbert.data.rows import Row, read_texts
-from sbert.errors import BadInput, WrongUsage, check_value, counted
+from sbert.errors import WrongUsage, check_value
 from sbert.models.bi import BiEncoder
 from sbert.models.load import load
 from sbert.models.vectors import VectorModel
 from sbert.search.found import Reranker
 from sbert.search.searcher import Mode, Searcher
-from sbert.types import FloatArray, Hit
-
-_EMBEDDING = "embedding"  # the field that sbert encode writes
+from sbert.types import Hit
 
 
 def search(
@@ -56,7 +54,7 @@ def search(
     if is_store(source):
         check_value("--mode", mode, get_args(Mode))
         reranker = None if rerank is None else load(rerank, device=device)
-        searcher = Searcher.open(source, model, cast(Reranker | None, reranker))
+        searcher = Searcher.open(source, model, cast(Reranker | None, reranker), show_progress_bar=True)
         asked = StoreSearch(searcher, k, filter, cast(Mode, mode), json)
         return asked.prompt() if query is None else asked.show(query)
     if query is None or filter or rerank or mode != "vector":
@@ -70,11 +68,8 @@ def search(
 def nearest(model: VectorModel, rows: list[Row], query: str, k: int) -> list[Hit]:
     """Find the ``k`` rows whose embeddings are nearest to that of a query."""
     texts = [row.texts[0] for row in rows]
-    searcher = Searcher(model)
-    if _EMBEDDING in rows[0].fields:
-        vectors = _stored(rows, len(model.encode_query(query)))
-        show.note(f"{counted(len(rows), 'embedding')} of the file are used; they must come from the same model")
-    else:
+    searcher, vectors = Searcher(model), embeddings_of(rows, model)
+    if vectors is None:
         vectors = model.encode_document(texts, show_progress_bar=True)
     searcher.add(texts, vectors=vectors)
     return [Hit(hit.id, hit.score, hit.text) for hit in searcher.search(query, k).hits]
@@ -84,25 +79,6 @@ def other_fields(rows: list[Row], hits: list[Hit]) -> list[dict[str, Any]]:
     """Return the fields of each hit beside its text and embedding."""
     found = [rows[int(hit.id)] for hit in hits]
     return [
-        {name: value for name, value in row.fields.items() if name not in (*row.columns, _EMBEDDING)} for row in found
+        {name: value for name, value in row.fields.items() if name not in (*row.columns, EMBEDDING, MODEL)}
+        for row in found
     ]
-
-
-def _stored(rows: list[Row], dimensions: int) -> FloatArray:
-    """Return the embeddings of a file: (N, D)."""
-    where, found = rows[0].source.name, [row.field(_EMBEDDING) for row in rows]
-    try:
-        vectors = np.array(found)
-    except ValueError:  # rows of different lengths
-        vectors = np.array(None)
-    if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):
-        raise BadInput(
-            f"the field {_EMBEDDING!r} of {where} does not hold equally many decimal numbers in each row; write it "
-            "with sbert encode and --precision float32 or float16, or drop it"
-        )
-    if vectors.shape[1] != dimensions:
-        raise BadInput(
-            f"the embeddings of {where} have {vectors.shape[1]} dimensions, but those of the model have {dimensions}; "
-            "name the model that made them, or drop the field"
-        )
-    return vectors.astype(np.float32)

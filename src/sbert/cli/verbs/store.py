@@ -42,7 +42,7 @@ def store(
     check_value("ACTION", action, ACTIONS)
     if (out is not None) != (action == "export"):
         raise WrongUsage(f"-o is for export and needed there, but the action is {action}; add it or leave it out")
-    opened = existing_store(location)
+    opened = existing_store(location, show_progress_bar=True)
     if action == "info":
         _info(opened, json)
     elif action == "check":

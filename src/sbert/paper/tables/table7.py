@@ -23,7 +23,6 @@ from sbert.errors import counted
 from sbert.evaluate.score import Score
 from sbert.evaluate.suites import sts
 from sbert.models.bi import BiEncoder
-from sbert.models.inference import best_device
 from sbert.paper import rows
 from sbert.paper.context import Context
 from sbert.paper.ledger import Cell, Job
@@ -49,13 +48,14 @@ def jobs(context: Context) -> list[Job]:
     """Return one job for each cell."""
     _, paths = TASK.found(context.materials.folder)
     devices = {"CPU": "cpu"}
-    if best_device() == "cpu":
-        context.lacks("table7, GPU", "there is no GPU here")
+    device = context.materials.device
+    if device == "cpu":
+        context.lacks("table7, GPU", "there is no GPU here, or --device is cpu")
     else:
-        devices["GPU"] = best_device()
+        devices["GPU"] = device
     return [
         Job(
-            f"{context.key('table7', timed.contestant.row, column, paths)}/{_machine(column)}",
+            f"{context.key('table7', timed.contestant.row, column, paths)}/{_machine(device)}",
             f"table7: {timed.contestant.row.name}, {column}",
             partial(_time, context.materials, timed, column, device),
         )
@@ -64,11 +64,11 @@ def jobs(context: Context) -> list[Job]:
     ]
 
 
-def _machine(column: str) -> str:
+def _machine(device: str) -> str:
     """Name the device that the speed belongs to."""
-    if column == "CPU":
+    if device == "cpu":
         return f"{counted(torch.get_num_threads(), 'core')}, {cpu_name()}"
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else best_device()
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
 def _rows(materials: Materials, device: str) -> dict[str, Callable[[], Timed]]:
@@ -116,7 +116,7 @@ def _time(materials: Materials, timed: Timed, column: str, device: str) -> list[
         speeds.append(len(some) / (time.perf_counter() - start))
     score = Score("sentences per second", sum(speeds) / ROUNDS, len(some))
     rounds = f"mean, slowest and fastest of {ROUNDS} rounds"
-    found = cell(Place("table7", timed.contestant.row, column), score, _machine(column), rounds)
+    found = cell(Place("table7", timed.contestant.row, column), score, _machine(device), rounds)
     return [replace(found, low=min(speeds), high=max(speeds))]
 
 

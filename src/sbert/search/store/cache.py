@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from sbert.disk.progress import Progress
 from sbert.errors import BadModel, counted
 from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
 from sbert.search.packing import Packed, Packing
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 EXACT_ROWS = 50_000
 """Number of vectors up to which all of them are compared."""
+_SHOWN_ROWS = 10_000  # from which reading takes long enough for a progress bar
 _TOLERATED_LOSS = 0.05
 _UNSAVED_SHARE = 0.1  # of the rows of an index on the disk, from which the index is saved with the new ones
 
@@ -60,13 +62,18 @@ class CachedIndex:
         packing: The packing of the vectors.
         similarity: How vectors are compared.
         folder: Where an index for many vectors is kept.
+        show_progress_bar: Whether to show a progress bar while vectors are read into the index.
     """
 
-    def __init__(self, source: Source, packing: Packing, similarity: Similarity, folder: Path) -> None:
+    def __init__(
+        self, source: Source, packing: Packing, similarity: Similarity, folder: Path, show_progress_bar: bool = False
+    ) -> None:
         self.source, self.packing, self.similarity, self.folder = source, packing, similarity, folder
+        self.show_progress_bar = show_progress_bar
         self._lock = threading.Lock()
         self._index: ExactIndex | FaissIndex | None = None
         self._last_key = self._generation = 0
+        self._why = ""  # an index that is there cannot be used
 
     def search(self, vectors: FloatArray, k: int, allowed: IntArray | None) -> Neighbours:
         """Find the nearest rows in the present state of the store."""
@@ -84,7 +91,8 @@ class CachedIndex:
                 self._clear()
                 changes = self.source.changes(0, changes.generation)
             if not self._last_key and changes.total > EXACT_ROWS:
-                logger.warning("the index of %s is being built in %s", counted(changes.total, "row"), self.folder)
+                rows = counted(changes.total, "row")
+                logger.warning("the index of %s is being built in %s%s", rows, self.folder, self._why)
                 self._build(None)
             elif changes.generation != self._generation or not self._last_key:
                 self._apply(changes)
@@ -117,14 +125,19 @@ class CachedIndex:
             kind: The compression of a new index. Defaults to a choice by the number of dimensions.
             rebuild: Whether to build it again in any case.
         """
+        if rebuild:  # at once, because bringing the present index up to date may mean to build it, too
+            with self._lock:
+                if self.source.changes(0, 0).total > (EXACT_ROWS if kind is None else 0):
+                    self._build(kind)
+            return
 
         def write(index: ExactIndex | FaissIndex) -> None:
             with self._lock:
-                if isinstance(index, FaissIndex) and not rebuild:
+                if isinstance(index, FaissIndex):
                     if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
                         index.save(self.folder, self._generation)
                         self._index = None
-                elif len(index) > EXACT_ROWS or (rebuild and kind is not None):
+                elif len(index) > EXACT_ROWS:
                     self._build(kind)
 
         self._use(write)
@@ -148,7 +161,7 @@ class CachedIndex:
         try:
             index = FaissIndex.open(self.folder)
         except BadModel as error:
-            logger.warning("%s", error)
+            self._why = f", because {error}"
             return
         if (index.packing, index.facts.similarity) == (self.packing, self.similarity):
             self._index, self._last_key, self._generation = index, index.last_key, index.facts.generation
@@ -161,7 +174,7 @@ class CachedIndex:
         assert self._index is not None
         if len(changes.deleted):
             self._index.remove(changes.deleted)
-        blocks = list(changes.added)
+        blocks = list(self._shown(changes.added, changes.total - len(self._index)))
         if blocks:
             keys, rows = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
             self._index.add(keys, self.packing.unpack(rows))
@@ -169,7 +182,15 @@ class CachedIndex:
 
     def _build(self, kind: Kind | None) -> None:
         changes = self.source.changes(0, 0)
+        blocks = self._shown(changes.added, changes.total)
         self._index = FaissIndex.build(
-            self.folder, self.packing, changes.added, self.similarity, kind, generation=changes.generation
+            self.folder, self.packing, blocks, self.similarity, kind, generation=changes.generation
         )
         self._last_key, self._generation = changes.last_key, changes.generation
+
+    def _shown(self, blocks: Iterator[tuple[IntArray, Packed]], total: int) -> Iterator[tuple[IntArray, Packed]]:
+        """Yield blocks of vectors, and show how many of all were read and how long the others will take."""
+        with Progress(total, "vectors read", self.show_progress_bar and total > _SHOWN_ROWS) as progress:
+            for keys, rows in blocks:
+                yield keys, rows
+                progress.add(len(keys))

@@ -41,16 +41,17 @@ class SqliteStore:
     Args:
         path: The file. It is created if ``facts`` are given.
         facts: What holds for a new store. A store that exists keeps its own.
+        show_progress_bar: Whether to show a progress bar while the index of many vectors is built or updated.
     """
 
-    def __init__(self, path: str | Path, facts: StoreFacts | None = None) -> None:
+    def __init__(self, path: str | Path, facts: StoreFacts | None = None, *, show_progress_bar: bool = False) -> None:
         self.path = Path(path)
         if facts is not None and not self.path.exists():
             Database.create(self.path, schema.SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0})
         self._database = Database(self.path)
         self.facts, self.packing = schema.read_facts(self._database)
         folder = self.path.with_name(f"{self.path.name}-index")
-        self._index = CachedIndex(self, self.packing, self.facts.similarity, folder)
+        self._index = CachedIndex(self, self.packing, self.facts.similarity, folder, show_progress_bar)
         self._filtered: dict[str, tuple[int, IntArray]] = {}
 
     def put(self, documents: Sequence[Document]) -> None:
