@@ -91,6 +91,14 @@ def test_a_store_is_shown_checked_compacted_and_exported(store):
     assert json.loads(table[0]["metadata"]) == {"lang": "ko", "year": 2023}
 
 
+def test_the_kind_of_the_index_is_checked(store):
+    sbert("store", "compact", "faq.db", "--kind", "ivf-sq8")
+    assert json.loads(sbert("store", "info", "faq.db", "--json").stdout)["index"] == "exact"  # of three texts
+    wrong = failure("store", "info", "faq.db", "--kind", "ivf-pq", code=2)
+    assert "--kind is for compact, but the action is info; leave it out" in wrong
+    assert "--kind is 'hnsw'" in failure("store", "compact", "faq.db", "--kind", "hnsw", code=2)
+
+
 def test_a_damaged_store_is_told_in_one_line(store):
     content = bytearray(Path("faq.db").read_bytes())
     content[4096 : len(content) - 4096] = b"\xff" * (len(content) - 2 * 4096)

@@ -198,3 +198,12 @@ def test_building_an_index_shows_progress_on_request(indexed, monkeypatch, capsy
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(",")[0] for line in lines] == [f"{row} of 300 vectors read" for row in (120, 240, 300)]
     assert lines[-1].endswith("0 s to go")
+
+
+@pytest.mark.parametrize("kind", ["ivf-pq", "ivf-sq8", "ivf-rabitq"])
+def test_the_kind_of_the_index_can_be_chosen(indexed, kind):
+    expected = indexed.nearest(vectors(1), 5)
+    indexed.compact(kind)
+    found = SqliteStore(indexed.path)
+    assert found.index_facts()["index"] == kind
+    assert found.nearest(vectors(1), 5).scores[0].tolist() == expected.scores[0].tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import numpy as np
 import typer
@@ -15,6 +15,7 @@ from sbert.cli.options import Json
 from sbert.data.writers import check_output, open_table
 from sbert.disk.progress import Progress
 from sbert.errors import SbertError, WrongUsage, check_value, counted
+from sbert.search.index import Kind
 from sbert.search.opening import existing_store
 from sbert.search.store import Document, Store
 from sbert.search.store.document import metadata_to_json
@@ -30,6 +31,7 @@ def store(
     out: Annotated[
         Path | None, typer.Option("--output", "-o", help="export: .parquet, or .jsonl; - writes jsonl to stdout.")
     ] = None,
+    kind: Annotated[str | None, typer.Option(help=f"compact: kind of the index, {', '.join(get_args(Kind))}.")] = None,
     json: Json = False,
 ) -> None:
     """Show, check, compact or export a store that sbert index wrote.
@@ -42,13 +44,17 @@ def store(
     check_value("ACTION", action, ACTIONS)
     if (out is not None) != (action == "export"):
         raise WrongUsage(f"-o is for export and needed there, but the action is {action}; add it or leave it out")
+    if kind is not None:
+        check_value("--kind", kind, get_args(Kind))
+        if action != "compact":
+            raise WrongUsage(f"--kind is for compact, but the action is {action}; leave it out")
     opened = existing_store(location, show_progress_bar=True)
     if action == "info":
         _info(opened, json)
     elif action == "check":
         _check(opened, json)
     elif action == "compact":
-        opened.compact()
+        opened.compact(cast(Kind | None, kind))
         show.note(f"{location} is compact: {counted(opened.count(), 'text')}")
     elif out is not None:
         _export(opened, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from sbert.disk.files import whole_folder
 from sbert.errors import BadInput
 from sbert.search.exact import semantic_search
 from sbert.search.index.index import Neighbours
+from sbert.search.measure import Rows, Scorer
 from sbert.types import FloatArray, IntArray, Similarity
 
 
@@ -79,6 +81,28 @@ def search_rows(
     rows = [np.array([hit.id for hit in hits], np.int64) for hits in found]
     scores = [np.array([hit.score for hit in hits]) for hits in found]
     return Neighbours([keys[some] for some in rows], scores, exact=True, compared=len(keys))
+
+
+def best_of(
+    queries: FloatArray, keys: IntArray, vectors: FloatArray, counts: IntArray, k: int, similarity: Similarity
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Score a few candidates of each query, and yield the keys and scores of the ``k`` best.
+
+    Args:
+        queries: (Q, D).
+        keys: The keys of all candidates, those of the first query first: (N,).
+        vectors: Their vectors, (N, D).
+        counts: Number of candidates of each query, (Q,).
+        k: Number of candidates that are wanted of each query.
+        similarity: "cosine", "dot" or "euclidean".
+    """
+    own = np.repeat(np.arange(len(queries)), counts)
+    Rows.read("queries", queries)  # refuses NaN and infinity
+    scores = Scorer(queries, vectors, similarity).scores(own, np.arange(len(keys)))
+    order = np.lexsort((keys, -scores, own))
+    for stop, count in zip(np.cumsum(counts).tolist(), counts.tolist(), strict=True):
+        best = order[stop - count : stop][:k]
+        yield keys[best], scores[best]
 
 
 def check_keys(before: IntArray, new: IntArray) -> None:

@@ -12,7 +12,6 @@ import math
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,8 +20,7 @@ import numpy.typing as npt
 
 from sbert.disk.files import whole_folder
 from sbert.errors import BadModel, check_option, shown
-from sbert.nn.threads import release_before_fork
-from sbert.search.index.exact import ExactIndex, check_keys, search_rows
+from sbert.search.index.exact import ExactIndex, best_of, check_keys, search_rows
 from sbert.search.index.folder import (
     INDEX,
     VECTORS,
@@ -35,7 +33,7 @@ from sbert.search.index.folder import (
     write_facts,
 )
 from sbert.search.index.index import Neighbours, merged
-from sbert.search.index.kinds import Kind, cell_count, default_kind, specification
+from sbert.search.index.kinds import Kind, cell_count, default_kind, load_faiss, untrained
 from sbert.search.index.recall import share_found, smallest
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
@@ -43,13 +41,14 @@ from sbert.types import FloatArray, IntArray, Similarity
 BoolArray = npt.NDArray[np.bool_]
 EXACT_ROWS = 20_000
 """Number of allowed vectors up to which all of them are compared."""
-RECALL = 0.97
+RECALL = 0.98
 """Share of the ten nearest vectors that the number of probed cells is chosen for."""
 _NEARLY_ALL = 0.9
 _SAMPLE, _NEIGHBOURS = 256, 10
 _MOST_CANDIDATES = 64
 _TRAINING_ROWS_PER_CELL = 64
 _BLOCK = 65_536
+_QUERIES = 64  # whose candidates are scored at a time
 
 
 class FaissIndex:
@@ -114,7 +113,7 @@ class FaissIndex:
     @classmethod
     def open(cls, folder: Path) -> FaissIndex:
         """Read an index. Raises BadModel if it is incomplete or damaged."""
-        faiss = _faiss()
+        faiss = load_faiss()
         try:
             facts, keys, sums = read_facts(folder)
             index = cls(folder, facts, keys, sums, faiss.read_index(str(folder / INDEX)))
@@ -141,7 +140,7 @@ class FaissIndex:
 
     def save(self, folder: Path, generation: int = 0) -> None:
         """Write the index with all vectors that were added since; removed ones must be removed again after opening."""
-        faiss = _faiss()
+        faiss = load_faiss()
         with whole_folder(folder) as new:
             shutil.copyfile(self._folder / VECTORS, new / VECTORS)
             keys, vectors = self._tail.rows()
@@ -206,16 +205,18 @@ class FaissIndex:
     def _scored(self, queries: FloatArray, found: IntArray, k: int, compared: int) -> Neighbours:
         """Score the candidates of each query with the stored vectors, and return the ``k`` best."""
         keys, scores = [], []
-        for query, candidates in zip(queries, found, strict=True):
-            rows = np.sort(candidates[candidates >= 0])
-            best = search_rows(query[None], self._keys[rows], self._vectors(rows), k, self.facts.similarity)
-            keys += best.keys
-            scores += best.scores
+        for start in range(0, len(queries), _QUERIES):
+            block = found[start : start + _QUERIES]
+            rows, counts = block[block >= 0], np.count_nonzero(block >= 0, axis=1)
+            some = queries[start : start + _QUERIES], self._keys[rows], self._vectors(rows)
+            for own_keys, own_scores in best_of(*some, counts, k, self.facts.similarity):
+                keys.append(own_keys)
+                scores.append(own_scores)
         return Neighbours(keys, scores, exact=False, compared=compared)
 
     def _candidates(self, queries: FloatArray, k: int, probes: int, mask: BoolArray | None) -> IntArray:
         """Return the rows that FAISS proposes, more than ``k``, -1 where it finds fewer: (Q, D) -> (Q, n)."""
-        faiss = _faiss()
+        faiss = load_faiss()
         selector = None if mask is None else faiss.IDSelectorBitmap(np.packbits(mask, bitorder="little"))
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
         if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
@@ -237,11 +238,8 @@ class FaissIndex:
         return self.packing.unpack(packed)
 
     def _train(self) -> None:
-        faiss = _faiss()
-        size, cells, rows = self.facts.dimension, self.facts.cells, self.facts.rows
-        metric = faiss.METRIC_L2 if self.facts.similarity == "euclidean" else faiss.METRIC_INNER_PRODUCT
-        self._index = faiss.index_factory(size, specification(self.facts.kind, size, cells), metric)
-        faiss.extract_index_ivf(self._index).cp.min_points_per_centroid = 1  # prints no warning for small indexes
+        cells, rows = self.facts.cells, self.facts.rows
+        self._index = untrained(self.facts.kind, self.facts.dimension, cells, self.facts.similarity)
         wanted = min(rows, _TRAINING_ROWS_PER_CELL * cells)
         sample = np.random.default_rng(0).choice(rows, wanted, replace=False)
         self._index.train(self._ready(self._vectors(np.sort(sample))))
@@ -253,10 +251,10 @@ class FaissIndex:
 
     def _measure(self) -> None:
         """Choose the numbers of candidates and of cells to probe by the recall on a sample of the vectors."""
-        probes, recall = self._fewest_probes(1, None)
-        while recall < RECALL and self.facts.candidates < _MOST_CANDIDATES:
+        sample = self._sampled(None)
+        while self.facts.candidates < _MOST_CANDIDATES and self._recall(sample, self.facts.cells, None) < RECALL:
             self.facts = replace(self.facts, candidates=2 * self.facts.candidates)
-            probes, recall = self._fewest_probes(1, None)
+        probes, recall = self._fewest_probes(1, None)
         random = np.random.default_rng(2).random(self.facts.rows)
         half = self._fewest_probes(probes, random < 0.5)[0]
         tenth = self._fewest_probes(half, random < 0.1)[0]
@@ -285,16 +283,6 @@ class FaissIndex:
         return share_found(found, truth, self._keys[rows])
 
     def _write(self, folder: Path) -> None:
-        faiss = _faiss()
+        faiss = load_faiss()
         faiss.write_index(self._index, str(folder / INDEX))
         write_facts(folder, self.facts)
-
-
-@cache
-def _faiss() -> Any:
-    """Import FAISS when it is needed, and make its threads safe for a fork. Its stubs do not know its parameters."""
-    import faiss
-
-    for library in Path(faiss.__file__).parents[1].glob("faiss_cpu.libs/libgomp*"):
-        release_before_fork(library)
-    return faiss

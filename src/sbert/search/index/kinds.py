@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from sbert.nn.threads import release_before_fork
+from sbert.types import Similarity
 
 Kind = Literal["ivf-sq8", "ivf-pq", "ivf-rabitq"]
 """How FAISS compresses a vector in its cell: a byte per dimension, half a byte per pair of dimensions, or half a byte
@@ -24,19 +29,32 @@ def default_kind(dimension: int) -> Kind:
     return "ivf-sq8" if dimension % 2 else "ivf-pq"
 
 
-def specification(kind: Kind, dimension: int, cells: int) -> str:
-    """Return what the index factory of FAISS calls an index.
-
-    >>> specification("ivf-pq", dimension=384, cells=4096)
-    'IVF4096,PQ192x4fsr'
-    """
-    return _SPECIFICATIONS[kind].format(dimension=dimension, pairs=dimension // 2, cells=cells)
+def untrained(kind: Kind, dimension: int, cells: int, similarity: Similarity) -> Any:
+    """Return an index of FAISS that has to be trained."""
+    faiss = load_faiss()
+    specification = _SPECIFICATIONS[kind].format(dimension=dimension, pairs=dimension // 2, cells=cells)
+    metric = faiss.METRIC_L2 if similarity == "euclidean" else faiss.METRIC_INNER_PRODUCT
+    index = faiss.index_factory(dimension, specification, metric)
+    inside = faiss.downcast_index(faiss.extract_index_ivf(index))
+    for clustering in (inside.cp, inside.pq.cp) if kind == "ivf-pq" else (inside.cp,):
+        clustering.min_points_per_centroid = 1  # prints no warning for small indexes
+    return index
 
 
 def cell_count(rows: int) -> int:
-    """Return the number of cells: the power of two nearest to four times the square root of the number of rows.
+    """Return the number of cells: a power of two near four times the square root of the number of rows.
 
-    >>> cell_count(1_000_000), cell_count(50_000), cell_count(1)
-    (4096, 1024, 1)
+    >>> cell_count(1_000_000), cell_count(50_000), cell_count(3)
+    (4096, 1024, 2)
     """
-    return int(2 ** round(math.log2(min(rows, 4 * math.sqrt(rows)))))
+    return int(2 ** min(round(math.log2(4 * math.sqrt(rows))), math.floor(math.log2(rows))))
+
+
+@cache
+def load_faiss() -> Any:
+    """Import FAISS when it is needed, and make its threads safe for a fork. Its stubs do not know its parameters."""
+    import faiss
+
+    for library in Path(faiss.__file__).parents[1].glob("faiss_cpu.libs/libgomp*"):
+        release_before_fork(library)
+    return faiss

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 EXACT_ROWS = 50_000
 """Number of vectors up to which all of them are compared."""
+_FEWEST_ROWS = 256  # that are divided into cells, even on request
 _SHOWN_ROWS = 10_000  # from which reading takes long enough for a progress bar
 _TOLERATED_LOSS = 0.05
 _UNSAVED_SHARE = 0.1  # of the rows of an index on the disk, from which the index is saved with the new ones
@@ -118,18 +119,8 @@ class CachedIndex:
             return [f"the recall of the index fell from {index.facts.recall} to {recall}; run sbert store compact"]
         return []
 
-    def save(self, kind: Kind | None = None, rebuild: bool = False) -> None:
-        """Bring the index to the disk where that spares later work: many rows, many of them new.
-
-        Args:
-            kind: The compression of a new index. Defaults to a choice by the number of dimensions.
-            rebuild: Whether to build it again in any case.
-        """
-        if rebuild:  # at once, because bringing the present index up to date may mean to build it, too
-            with self._lock:
-                if self.source.changes(0, 0).total > (EXACT_ROWS if kind is None else 0):
-                    self._build(kind)
-            return
+    def save(self) -> None:
+        """Bring the index to the disk where that spares later work: many rows, many of them new."""
 
         def write(index: ExactIndex | FaissIndex) -> None:
             with self._lock:
@@ -138,9 +129,20 @@ class CachedIndex:
                         index.save(self.folder, self._generation)
                         self._index = None
                 elif len(index) > EXACT_ROWS:
-                    self._build(kind)
+                    self._build(None)
 
         self._use(write)
+
+    def rebuild(self, kind: Kind | None = None) -> None:
+        """Build the index again where there are many rows.
+
+        Args:
+            kind: The compression. Defaults to a choice by the number of dimensions; if given, a few hundred rows are
+                many.
+        """
+        with self._lock:  # The present index is not brought up to date first, which may mean to build it as well.
+            if self.source.changes(0, 0).total > (EXACT_ROWS if kind is None else _FEWEST_ROWS):
+                self._build(kind)
 
     def _use(self, function: Callable[[ExactIndex | FaissIndex], Result]) -> Result:
         """Call ``function`` with the present index, or with a new one if it finds that the vectors are damaged."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sbert.errors import listed, shown
+from sbert.errors import BadInput, listed, shown
 from sbert.search.filters import Condition
-from sbert.search.index import Neighbours
+from sbert.search.index import Kind, Neighbours
 from sbert.search.packing import Packing
 from sbert.search.store import tables
 from sbert.search.store.distances import EXACT_ROWS, Distances, as_vector, embeddings, where_sql
@@ -152,8 +152,10 @@ class PostgresStore:
         """Build an HNSW index if there are many rows and none was built before."""
         self._save_index(rebuild=False)
 
-    def compact(self) -> None:
+    def compact(self, kind: Kind | None = None) -> None:
         """Build the index again, and make the space of deleted documents usable for new ones."""
+        if kind is not None:
+            raise BadInput(f"the kind of index is {shown(kind)}, but PostgreSQL has HNSW only; leave the kind out")
         self._save_index(rebuild=True)
         self._server.vacuum()
 

@@ -139,9 +139,9 @@ class SqliteStore:
         words = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms))
         return [Match(*row) for row in self._select(query, (words, *where.parameters, k))]
 
-    def save_index(self, kind: Kind | None = None) -> None:
+    def save_index(self) -> None:
         """Bring the index to the disk if there are many new rows."""
-        self._index.save(kind)
+        self._index.save()
 
     def index_facts(self) -> dict[str, object]:
         """Return what is known about the index of the vectors, such as its measured recall."""
@@ -172,14 +172,14 @@ class SqliteStore:
                 if not whole:
                     yield name
 
-    def compact(self) -> None:
-        """Build the index again, and give back the space of deleted documents."""
+    def compact(self, kind: Kind | None = None) -> None:
+        """Build the index again, of a certain kind if one is given, and give back the space of deleted documents."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM deleted")
             after = schema.generation(connection) + 1
             connection.execute("UPDATE facts SET value = ? WHERE name = 'forgotten'", (after,))
             connection.execute("INSERT INTO terms (terms) VALUES ('optimize')")
-        self._index.save(rebuild=True)
+        self._index.rebuild(kind)
         self._database.vacuum()
 
     def generation(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from sbert.search.filters import Condition
-from sbert.search.index import Neighbours
+from sbert.search.index import Kind, Neighbours
 from sbert.search.packing import StoredPrecision
 from sbert.search.store.document import Document
 from sbert.types import FloatArray, IntArray, Similarity
@@ -115,8 +115,8 @@ class Store(Protocol):
         """Compare what is stored with itself, and return a sentence about everything that is wrong."""
         ...
 
-    def compact(self) -> None:
-        """Build the index again, and give back the space of deleted documents."""
+    def compact(self, kind: Kind | None = None) -> None:
+        """Build the index again, of a certain kind if one is given, and give back the space of deleted documents."""
         ...
 
     def close(self) -> None:
