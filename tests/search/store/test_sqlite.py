@@ -136,3 +136,10 @@ def test_an_index_is_not_built_of_damaged_rows(indexed):
     connection.close()
     with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store \(.vector 4 holds NaN"):
         store.compact()
+
+
+def test_an_index_of_rows_that_cannot_be_read_is_one_sentence(indexed, monkeypatch):
+    store, _ = indexed
+    monkeypatch.setattr(SqliteStore, "_vector_blocks", lambda *_: iter([]))  # as after damage to the table of the rows
+    with pytest.raises(BadModel, match=r"^there is no row to build the index in .* of; run sbert store check$"):
+        store.compact()

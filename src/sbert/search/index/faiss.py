@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -102,6 +102,8 @@ class FaissIndex:
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
             keys, sums = append_rows(new, np.empty(0, np.int64), np.empty(0, np.uint64), blocks)
+            if not len(keys):
+                raise BadModel(f"there is no row to build the index in {folder} of; run sbert store check")
             kind = kind or ("ivf-sq8" if len(keys) < RABITQ_ROWS else "ivf-rabitq")
             check_option("kind", kind, get_args(Kind))
             sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
@@ -177,8 +179,7 @@ class FaissIndex:
     def _places(self, keys: IntArray) -> IntArray:
         """Return the rows of those of the keys that are in the files."""
         places = np.minimum(np.searchsorted(self._keys, keys), self.facts.rows - 1)
-        found: IntArray = places[self._keys[places] == keys]
-        return found
+        return cast(IntArray, places[self._keys[places] == keys])
 
     def _compare_all(self, queries: FloatArray, rows: IntArray, k: int) -> Neighbours:
         parts = [
@@ -222,8 +223,7 @@ class FaissIndex:
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
         if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
             parameters = faiss.SearchParametersPreTransform(index_params=parameters)
-        rows: IntArray = self._index.search(self._ready(queries), 4 * k + 16, params=parameters)[1]
-        return rows
+        return cast(IntArray, self._index.search(self._ready(queries), 4 * k + 16, params=parameters)[1])
 
     def _ready(self, vectors: FloatArray) -> FloatArray:
         """Return vectors as FAISS compares them: of length one for "cosine"."""
@@ -279,8 +279,8 @@ class FaissIndex:
         return sample, self._compare_all(self._vectors(sample), allowed, _NEIGHBOURS + 1)
 
     def _recall(self, sample: tuple[IntArray, Neighbours], probes: int, mask: BoolArray | None) -> float:
-        rows, truth = sample
-        queries, k = self._vectors(rows), _NEIGHBOURS + 1
+        (rows, truth), k = sample, _NEIGHBOURS + 1
+        queries = self._vectors(rows)
         found = self._scored(queries, self._candidates(queries, k, probes, mask), k, compared=0)
         return share_found(found, truth, self._keys[rows])
 
