@@ -33,7 +33,6 @@ from sbert.search.index.folder import (
     cell_count,
     checksums,
     read_facts,
-    vectors_are_intact,
     write_facts,
 )
 from sbert.search.index.index import Neighbours, merged
@@ -129,8 +128,9 @@ class FaissIndex:
         return index
 
     def is_intact(self) -> bool:
-        """Return whether the file of vectors, which opening does not read, is the one that was written."""
-        return vectors_are_intact(self._folder)
+        """Return whether all vectors, which opening does not read, are those that were written."""
+        parts = (slice(begin, begin + _BLOCK) for begin in range(0, self.facts.rows, _BLOCK))
+        return all((checksums(self._rows[part]) == self._sums[part]).all() for part in parts)
 
     def add(self, keys: IntArray, vectors: FloatArray) -> None:
         """Add vectors with larger keys than all before."""

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from sbert.errors import BadModel, counted
+from sbert.hub.files import reads_folder
 from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
@@ -117,14 +118,19 @@ class CachedIndex:
             kind: The compression of a new index. Defaults to a choice by the number of rows.
             rebuild: Whether to build it again in any case.
         """
+        if rebuild:
+            with self._lock:
+                if kind is not None or self.source.changes(0, 0).total > EXACT_ROWS:
+                    self._build(kind)
+            return
 
         def write(index: ExactIndex | FaissIndex) -> None:
             with self._lock:
-                if isinstance(index, FaissIndex) and not rebuild:
+                if isinstance(index, FaissIndex):
                     if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
                         index.save(self.folder, self._generation)
                         self._index = None
-                elif len(index) > EXACT_ROWS or (rebuild and kind is not None):
+                elif len(index) > EXACT_ROWS:
                     self._build(kind)
 
         self._use(write)
@@ -146,7 +152,7 @@ class CachedIndex:
         if not self.folder.is_dir():
             return
         try:
-            index = FaissIndex.open(self.folder)
+            index = reads_folder(FaissIndex.open)(self.folder)
         except BadModel as error:
             logger.warning("%s", error)
             return
