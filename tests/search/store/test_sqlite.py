@@ -207,3 +207,40 @@ def test_the_kind_of_the_index_can_be_chosen(indexed, kind):
     found = SqliteStore(indexed.path)
     assert found.index_facts()["index"] == kind
     assert found.nearest(vectors(1), 5).scores[0].tolist() == expected.scores[0].tolist()
+
+
+def test_an_index_of_rows_that_cannot_be_read_is_one_sentence(indexed_vectors, monkeypatch):
+    store, _ = indexed_vectors
+    monkeypatch.setattr(SqliteStore, "_vector_blocks", lambda *_: iter([]))  # as after damage to the table of the rows
+    with pytest.raises(BadModel, match=r"^there is no row to build the index in .* of; run sbert store check$"):
+        store.compact()
+
+
+def test_an_index_that_is_replaced_while_it_is_opened_is_opened_again(indexed_vectors, monkeypatch, caplog):
+    store, found = indexed_vectors
+    read = faiss.read_facts
+
+    def replaced(folder):
+        known = read(folder)
+        monkeypatch.setattr(faiss, "read_facts", read)
+        store.put([Document("새", "새 글", vector=vectors(1)[0])])
+        store.compact()  # the files that are read from here on belong to another index
+        return known
+
+    monkeypatch.setattr(faiss, "read_facts", replaced)
+    caplog.clear()
+    again = SqliteStore(store.path)
+    nearest = again.nearest(found[7:8], 1)
+    assert again.read(nearest.keys[0])[int(nearest.keys[0][0])].id == 7
+    assert caplog.messages == []
+
+
+def test_compacting_builds_the_index_once(indexed_vectors, monkeypatch):
+    store, _ = indexed_vectors
+    built = []
+    build = faiss.FaissIndex.build
+    monkeypatch.setattr(faiss.FaissIndex, "build", lambda *args, **options: built.append(1) or build(*args, **options))
+    store.delete([0])
+    store.compact()
+    assert len(built) == 1
+    assert store.check() == []

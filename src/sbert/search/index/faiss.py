@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from sbert.search.index.folder import (
     append_rows,
     checksums,
     read_facts,
-    vectors_are_intact,
     write_facts,
 )
 from sbert.search.index.index import Neighbours, merged
@@ -99,6 +98,8 @@ class FaissIndex:
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
             keys, sums = append_rows(new, np.empty(0, np.int64), np.empty(0, np.uint64), blocks)
+            if not len(keys):
+                raise BadModel(f"there is no row to build the index in {folder} of; run sbert store check")
             kind = kind or default_kind(packing.dimension)
             check_option("kind", kind, get_args(Kind))
             sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
@@ -124,8 +125,9 @@ class FaissIndex:
         return index
 
     def is_intact(self) -> bool:
-        """Return whether the file of vectors, which opening does not read, is the one that was written."""
-        return vectors_are_intact(self._folder)
+        """Return whether all vectors, which opening does not read, are those that were written."""
+        parts = (slice(begin, begin + _BLOCK) for begin in range(0, self.facts.rows, _BLOCK))
+        return all((checksums(self._rows[part]) == self._sums[part]).all() for part in parts)
 
     def add(self, keys: IntArray, vectors: FloatArray) -> None:
         """Add vectors with larger keys than all before."""
@@ -174,8 +176,7 @@ class FaissIndex:
     def _places(self, keys: IntArray) -> IntArray:
         """Return the rows of those of the keys that are in the files."""
         places = np.minimum(np.searchsorted(self._keys, keys), self.facts.rows - 1)
-        found: IntArray = places[self._keys[places] == keys]
-        return found
+        return cast(IntArray, places[self._keys[places] == keys])
 
     def _compare_all(self, queries: FloatArray, rows: IntArray, k: int) -> Neighbours:
         parts = [
@@ -221,8 +222,8 @@ class FaissIndex:
         parameters = faiss.SearchParametersIVF(sel=selector, nprobe=probes)
         if isinstance(faiss.downcast_index(self._index), faiss.IndexPreTransform):
             parameters = faiss.SearchParametersPreTransform(index_params=parameters)
-        rows: IntArray = self._index.search(self._ready(queries), self.facts.candidates * k + 16, params=parameters)[1]
-        return rows
+        wanted = self.facts.candidates * k + 16
+        return cast(IntArray, self._index.search(self._ready(queries), wanted, params=parameters)[1])
 
     def _ready(self, vectors: FloatArray) -> FloatArray:
         """Return vectors as FAISS compares them: of length one for "cosine"."""
@@ -277,8 +278,8 @@ class FaissIndex:
         return sample, self._compare_all(self._vectors(sample), allowed, _NEIGHBOURS + 1)
 
     def _recall(self, sample: tuple[IntArray, Neighbours], probes: int, mask: BoolArray | None) -> float:
-        rows, truth = sample
-        queries, k = self._vectors(rows), _NEIGHBOURS + 1
+        (rows, truth), k = sample, _NEIGHBOURS + 1
+        queries = self._vectors(rows)
         found = self._scored(queries, self._candidates(queries, k, probes, mask), k, compared=0)
         return share_found(found, truth, self._keys[rows])
 

@@ -78,9 +78,9 @@ def append_rows(
 
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
-    """Write what is known about the index, with the digests of the other files and of itself."""
+    """Write what is known about the index, with its digest and those of the files that are read as a whole."""
     known = asdict(facts)
-    digests = {name: file_digest(folder / name) for name in (VECTORS, KEYS, _CHECKSUMS, INDEX)}
+    digests = {name: file_digest(folder / name) for name in (KEYS, _CHECKSUMS, INDEX)}
     stored = {"facts": known, "digests": digests | {_FACTS: digest(known)}}
     (folder / _FACTS).write_text(json.dumps(stored, indent=2), encoding="utf-8")
 
@@ -89,9 +89,9 @@ def read_facts(folder: Path) -> tuple[IndexFacts, IntArray, Checksums]:
     """Read what is known about the index, the keys and the checksums.
 
     Raises ValueError if a file is not the one that was written. The vectors are not read: their checksums are compared
-    whenever some of them are, and all of them by :func:`vectors_are_intact`.
+    whenever some of them are.
     """
-    stored = _stored(folder)
+    stored: dict[str, Any] = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
     if stored["facts"].keys() != {field.name for field in fields(IndexFacts)}:
         raise ValueError("it was written by another version")
     found = {name: file_digest(folder / name) for name in (KEYS, _CHECKSUMS, INDEX)}
@@ -100,13 +100,3 @@ def read_facts(folder: Path) -> tuple[IndexFacts, IntArray, Checksums]:
     keys: IntArray = np.load(folder / KEYS, allow_pickle=False)
     sums: Checksums = np.load(folder / _CHECKSUMS, allow_pickle=False)
     return IndexFacts(**stored["facts"]), keys, sums
-
-
-def vectors_are_intact(folder: Path) -> bool:
-    """Return whether the file of vectors is the one that was written."""
-    return bool(file_digest(folder / VECTORS) == _stored(folder)["digests"][VECTORS])
-
-
-def _stored(folder: Path) -> dict[str, Any]:
-    stored: dict[str, Any] = json.loads((folder / _FACTS).read_text(encoding="utf-8"))
-    return stored

@@ -12,6 +12,7 @@ import numpy as np
 
 from sbert.disk.progress import Progress
 from sbert.errors import BadModel, counted
+from sbert.hub.files import reads_folder
 from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
 from sbert.search.packing import Packed, Packing
 from sbert.types import FloatArray, IntArray, Similarity
@@ -161,7 +162,7 @@ class CachedIndex:
         if not self.folder.is_dir():
             return
         try:
-            index = FaissIndex.open(self.folder)
+            index = reads_folder(FaissIndex.open)(self.folder)
         except BadModel as error:
             self._why = f", because {error}"
             return
