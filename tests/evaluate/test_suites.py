@@ -206,7 +206,10 @@ def test_what_is_missing_is_named_and_the_rest_runs(tmp_path):
     report = SUITES["korean"].run(Words(), tmp_path)
     assert [score.task for score in report.scores] == ["klue_sts_dev"]
     reasons = dict(report.missing)
-    assert list(reasons) == ["korsts_dev", "korsts_test", "kornli_dev", "kornli_test", "klue_nli_dev"]
+    assert list(reasons) == [
+        *("korsts_dev", "korsts_test", "kornli_dev", "kornli_test", "klue_nli_dev"),
+        *("parakqc", "question_pairs_test"),
+    ]
     for part in (str(tmp_path), "korsts (", "sts-dev.tsv (KakaoBrain, KorNLUDatasets)"):
         assert part in reasons["korsts_dev"]
     assert reasons["kornli_dev"].startswith("needs a model of another kind: one that gives several labels a pair")
@@ -294,7 +297,7 @@ def test_one_bad_set_does_not_end_the_others(tmp_path):
     assert [score.task for score in report.scores] == ["korsts_test"]
     reason = dict(report.missing)["klue_sts_dev"]
     assert reason.startswith(f"{tmp_path / 'klue_sts.tsv'}: got 1 predictions")
-    assert report.averaged == "1 of 6 tasks"
+    assert report.averaged == "1 of 8 tasks"
 
 
 def test_points_are_few_and_of_spearman_alone():
@@ -404,7 +407,7 @@ def test_suites_have_their_names():
 @pytest.mark.parametrize(
     ("suite", "sizes"),
     [
-        ("korean", [1500, 1379, 519, 2490, 5010, 3000]),
+        ("korean", [1500, 1379, 519, 2490, 5010, 3000, 10_000, 688]),
         ("nli", [9842, 9824, 9815, 3906]),
         ("sts", [3108, 1500, 3750, 3000, 1186, 1379, 9927]),
         ("senteval", [10662, 3775, 10000, 10606, 67349 + 872 + 1821, 5452 + 500, 4076 + 1725]),

@@ -41,6 +41,7 @@ class Retrieval(ScoreEvaluator[Encoder]):
         figures: Figures to compute, such as ``("ndcg@10", "recall@100")``; the first one decides which model is best.
             Their names start with the similarity function. Defaults to those of sentence-transformers.
         reranker: Scorer that re-ranks the documents found. Its figures have names that start with ``reranked_``.
+        skip_own_id: Whether a query does not find the document with its own id, because the queries are documents.
 
     >>> from sbert import BiEncoder
     >>> corpus = {"d1": "A cat naps.", "d2": "기차가 늦는다."}
@@ -60,6 +61,7 @@ class Retrieval(ScoreEvaluator[Encoder]):
         *,
         figures: Sequence[str] = FIGURES,
         reranker: Scorer | None = None,
+        skip_own_id: bool = False,
     ) -> None:
         check_option("similarity", similarity, SIMILARITIES)
         self.figures = {name: Figure.parse(name) for name in figures}
@@ -82,6 +84,7 @@ class Retrieval(ScoreEvaluator[Encoder]):
         self.relevant = [grades[query] for query in self.queries]
         self.similarity: Similarity = similarity
         self.reranker = reranker
+        self.skip_own_id = skip_own_id
         self.gold = np.full(len(self.queries), 100.0)
 
     @property
@@ -94,6 +97,7 @@ class Retrieval(ScoreEvaluator[Encoder]):
         texts = [f"{key} {text}" for part in (self.queries, self.corpus) for key, text in part.items()]
         size = f"{len(self.queries)} queries, {len(self.corpus)} documents"
         figures = "" if tuple(self.figures) == FIGURES else f", {', '.join(self.figures)}"
+        figures += ", without the own id" if self.skip_own_id else ""
         return f"Retrieval({size}{figures}, checksum {checksum(self.similarity, *texts, *relevant)})"
 
     def scores(self, model: Encoder) -> list[Score]:
@@ -115,8 +119,11 @@ class Retrieval(ScoreEvaluator[Encoder]):
         (queries,) = embed(model, list(self.queries.values()), role="query")
         (documents,) = embed(model, list(self.corpus.values()), role="document")
         ids = list(self.corpus)
-        hits = semantic_search(queries, documents, self.depth, self.similarity)
-        return [[ids[int(hit.id)] for hit in found] for found in hits]
+        hits = semantic_search(queries, documents, self.depth + self.skip_own_id, self.similarity)
+        found = [[ids[int(hit.id)] for hit in best] for best in hits]
+        if self.skip_own_id:
+            found = [[name for name in best if name != own] for own, best in zip(self.queries, found, strict=True)]
+        return [best[: self.depth] for best in found]
 
     def rerank(self, ranking: Ranking, reranker: Scorer) -> Ranking:
         """Order the documents of a search by a scorer; documents with equal scores keep their order."""

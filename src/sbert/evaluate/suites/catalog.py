@@ -10,7 +10,7 @@ from sbert.disk.progress import Progress
 from sbert.errors import check_option
 from sbert.evaluate.evaluators.similarity import Aggregation
 from sbert.evaluate.score import Missing, Report, Score
-from sbert.evaluate.suites import arguments, nli, retrieval, sections, senteval, sts
+from sbert.evaluate.suites import arguments, korean, nli, retrieval, sections, senteval, sts
 from sbert.evaluate.suites.sources import DataFolder
 from sbert.evaluate.suites.task import Model, Options, Task, cached
 from sbert.hub.datasets import fetch_split
@@ -72,7 +72,7 @@ SUITES = {
     suite.name: suite
     for suite in (
         Suite("sts", sts.ENGLISH),
-        Suite("korean", (*sts.KOREAN, *nli.KOREAN)),
+        Suite("korean", (*sts.KOREAN, *nli.KOREAN, *korean.TASKS)),
         Suite("nli", nli.ENGLISH),
         Suite("senteval", senteval.TASKS),
         Suite("arguments", arguments.TASKS),
