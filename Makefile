@@ -10,7 +10,7 @@ FUZZ_SEED ?= 0
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint type bench prove fuzz clean
+.PHONY: help setup demo test lint type bench prove fuzz korean clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -31,6 +31,9 @@ prove: $(VENV)/.dev ## run the slow tests, and train models to stated scores in 
 fuzz: $(VENV)/.dev ## read thousands of damaged and hostile files and model folders (FUZZ_COUNT, FUZZ_SEED)
 	@set -e; for name in models data; do echo "== proofs/fuzz/$$name.py"; \
 	  $(OFFLINE) $(BIN)/python proofs/fuzz/$$name.py --count $(FUZZ_COUNT) --seed $(FUZZ_SEED); done
+
+korean: $(VENV)/.dev ## train the Korean models from the data in SBERT_DATA (hours); continues after a stop
+	@$(OFFLINE) $(BIN)/python recipes/korean/train.py
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check

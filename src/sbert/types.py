@@ -41,6 +41,9 @@ Codes = Literal["learned", "first"]
 """Where the M vectors of a poly-encoder's query come from: learned attention queries, or its first M tokens."""
 Towers = Literal["shared", "separate"]
 """Whether a poly-encoder reads queries and documents with one transformer or with two."""
+UnicodeForm = Literal["NFC", "NFKC"]
+"""The normalization form of Unicode to which a tokenizer brings texts first: composed characters, as Hangul is usually
+stored, or also one form for characters that only look different, such as full-width letters."""
 Role = Literal["query", "document"]
 """Which side of a search a text is on, for models that embed the two sides differently."""
 

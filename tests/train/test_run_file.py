@@ -349,6 +349,11 @@ def test_recipe_of_nli_from_end_to_end(folder, tiny_folder):
     assert Path("runs/nli/model/modules.json").is_file()
 
 
+def test_a_unicode_form_becomes_part_of_the_model(run):
+    trainer = assemble(run("data.train=['sts.tsv']", "loss.name=cosine", "model.unicode_form=NFKC"))
+    assert '"NFKC"' in trainer.model.tokenizer.backend.to_str()
+
+
 def test_recipe_after_recipe(folder, tiny_folder):
     start = [f"model.name={tiny_folder('bert')}", "train.epochs=1"]
     nli, then = (next(path for path in RECIPES if path.stem == name) for name in ("nli", "nli-then-stsb"))

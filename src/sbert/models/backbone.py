@@ -10,6 +10,7 @@ from sbert import hub
 from sbert.errors import BadInput, check_count, shown
 from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
+from sbert.types import UnicodeForm
 
 _PACKED = "packed: tokens of many texts end to end, nothing padded"
 _BY_LENGTH = (
@@ -26,17 +27,23 @@ class Backbone:
     transformer: Transformer
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, max_seq_length: int | None = None) -> Backbone:
+    def from_pretrained(
+        cls, name: str | Path, max_seq_length: int | None = None, unicode_form: UnicodeForm | None = None
+    ) -> Backbone:
         """Load the backbone of any transformers encoder.
 
         Args:
             name: A folder, an installed model package, or a hub name.
             max_seq_length: Number of tokens at which texts are truncated. Defaults to the model's own number.
+            unicode_form: Normalization form to which texts are brought first, "NFC" or "NFKC". Defaults to what the
+                model's tokenizer does itself.
         """
         tokenizer, transformer = hub.read_backbone(hub.resolve(name))
         if max_seq_length is not None:
             check_max_length(max_seq_length, transformer.facts.max_length)
             tokenizer = tokenizer.with_max_length(max_seq_length)
+        if unicode_form is not None:
+            tokenizer = tokenizer.with_unicode_form(unicode_form)
         return cls(tokenizer, transformer)
 
     def describe(self, **own: Any) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import tokenizers
-from tokenizers.normalizers import Lowercase
+from tokenizers.normalizers import NFC, NFKC, Lowercase
 from tokenizers.normalizers import Sequence as NormalizerSequence
 
 from sbert.errors import BadInput, BadModel, SbertError, TextTooLong, check_option, shown
 from sbert.text.slices import MAX_COUNTED, Head, head, is_long, pair_heads
-from sbert.types import IntArray, OnTruncate, OnTruncateWhole
+from sbert.types import IntArray, OnTruncate, OnTruncateWhole, UnicodeForm
 
 logger = logging.getLogger(__name__)
 
@@ -128,6 +128,14 @@ class Tokenizer:
     def with_max_length(self, max_length: int) -> Tokenizer:
         """Return the same tokenizer with another maximum length."""
         return Tokenizer(self._plain, max_length, self.lower_case, self.types)
+
+    def with_unicode_form(self, form: UnicodeForm) -> Tokenizer:
+        """Return a tokenizer that brings texts to a normalization form first. It is saved with the form."""
+        check_option("unicode_form", form, get_args(UnicodeForm))
+        backend = self.backend
+        first = NFC() if form == "NFC" else NFKC()
+        backend.normalizer = NormalizerSequence([first, *([backend.normalizer] if backend.normalizer else [])])
+        return Tokenizer(backend, self.max_length, self.lower_case, self.types)
 
     @property
     def backend(self) -> tokenizers.Tokenizer:

@@ -211,6 +211,15 @@ def _reranking(queries: Sequence[str], documents: Sequence[str]) -> Evaluator | 
 
 def _model(part: ModelPart, kind: ModelKind, classes: tuple[str, ...], seed: int) -> Model:
     """The model to train; a new head has one output per class, or one, and its weights follow from ``seed``."""
+    model = _model_of_kind(part, kind, classes, seed)
+    if part.unicode_form is not None:
+        model.tokenizer = model.tokenizer.with_unicode_form(part.unicode_form)
+    return model
+
+
+def _model_of_kind(
+    part: ModelPart, kind: ModelKind, classes: tuple[str, ...], seed: int
+) -> BiEncoder | CrossEncoder | PolyEncoder:
     if kind == "bi":
         return _bi_encoder(part)
     if part.pooling is not None:

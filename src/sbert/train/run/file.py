@@ -12,7 +12,7 @@ from sbert.data.readers import Default
 from sbert.errors import BadInput, BadOption, check_option, shown
 from sbert.train.config import TrainConfig
 from sbert.train.run import settings
-from sbert.types import Codes, LabelKind, ModelKind, Pooling, Towers
+from sbert.types import Codes, LabelKind, ModelKind, Pooling, Towers, UnicodeForm
 
 Alternatives = str | tuple[str, ...]
 """A file, or several of which the first that exists is used."""
@@ -31,6 +31,8 @@ class ModelPart:
     """How a plain encoder pools the tokens of a text into one vector; defaults to mean."""
     max_seq_length: int | None = None
     """Maximum number of tokens of a text or a pair; defaults to that of the model."""
+    unicode_form: UnicodeForm | None = None
+    """Normalization form of Unicode, "NFC" or "NFKC", to which the trained model brings texts first."""
     num_codes: int | None = None
     """Number of codes of a new poly-encoder; defaults to 64."""
     codes: Codes | None = None
