@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,14 @@ _MOST_CANDIDATES = 64
 _TRAINING_ROWS_PER_CELL = 64
 _BLOCK = 65_536
 _QUERIES = 64  # whose candidates are scored at a time
+
+
+class _Sample(NamedTuple):
+    """Rows that are used as queries, which rows may be found, and the true neighbours among them."""
+
+    rows: IntArray
+    mask: BoolArray | None
+    truth: Neighbours
 
 
 class FaissIndex:
@@ -252,36 +260,38 @@ class FaissIndex:
 
     def _measure(self) -> None:
         """Choose the numbers of candidates and of cells to probe by the recall on a sample of the vectors."""
-        sample = self._sampled(None)
-        while self.facts.candidates < _MOST_CANDIDATES and self._recall(sample, self.facts.cells, None) < RECALL:
-            self.facts = replace(self.facts, candidates=2 * self.facts.candidates)
-        probes, recall = self._fewest_probes(1, None)
         random = np.random.default_rng(2).random(self.facts.rows)
-        half = self._fewest_probes(probes, random < 0.5)[0]
-        tenth = self._fewest_probes(half, random < 0.1)[0]
-        self.facts = replace(self.facts, probes=probes, half_probes=half, tenth_probes=tenth, recall=recall)
+        everything, half, tenth = (self._sampled(mask) for mask in (None, random < 0.5, random < 0.1))
+        # Under a filter the neighbours are farther away, and more vectors are compressed to about their distance.
+        while self.facts.candidates < _MOST_CANDIDATES and any(
+            self._recall(sample, self.facts.cells) < RECALL for sample in (everything, tenth)
+        ):
+            self.facts = replace(self.facts, candidates=2 * self.facts.candidates)
+        probes, recall = self._fewest_probes(1, everything)
+        half_probes, _ = self._fewest_probes(probes, half)
+        tenth_probes, _ = self._fewest_probes(half_probes, tenth)
+        self.facts = replace(
+            self.facts, probes=probes, half_probes=half_probes, tenth_probes=tenth_probes, recall=recall
+        )
 
-    def _fewest_probes(self, least: int, mask: BoolArray | None) -> tuple[int, float]:
+    def _fewest_probes(self, least: int, sample: _Sample) -> tuple[int, float]:
         """Return about the smallest number of cells that reaches the recall, and the recall."""
-        sample = self._sampled(mask)
-        return smallest(lambda probes: self._recall(sample, probes, mask), RECALL, least, self.facts.cells)
+        return smallest(lambda probes: self._recall(sample, probes), RECALL, least, self.facts.cells)
 
     def measured_recall(self) -> float:
         """Return the share of the nearest neighbours of a sample of the vectors that a search finds."""
-        return self._recall(self._sampled(None), self.facts.probes, None)
+        return self._recall(self._sampled(None), self.facts.probes)
 
-    def _sampled(self, mask: BoolArray | None) -> tuple[IntArray, Neighbours]:
-        """Return a sample of the rows, and their true neighbours among the allowed rows."""
+    def _sampled(self, mask: BoolArray | None) -> _Sample:
         rows = np.arange(self.facts.rows)
         sample = np.sort(np.random.default_rng(1).choice(rows, min(_SAMPLE, len(rows)), replace=False))
         allowed = rows if mask is None else np.flatnonzero(mask)
-        return sample, self._compare_all(self._vectors(sample), allowed, _NEIGHBOURS + 1)
+        return _Sample(sample, mask, self._compare_all(self._vectors(sample), allowed, _NEIGHBOURS + 1))
 
-    def _recall(self, sample: tuple[IntArray, Neighbours], probes: int, mask: BoolArray | None) -> float:
-        (rows, truth), k = sample, _NEIGHBOURS + 1
-        queries = self._vectors(rows)
-        found = self._scored(queries, self._candidates(queries, k, probes, mask), k, compared=0)
-        return share_found(found, truth, self._keys[rows])
+    def _recall(self, sample: _Sample, probes: int) -> float:
+        queries, k = self._vectors(sample.rows), _NEIGHBOURS + 1
+        found = self._scored(queries, self._candidates(queries, k, probes, sample.mask), k, compared=0)
+        return share_found(found, sample.truth, self._keys[sample.rows])
 
     def _write(self, folder: Path) -> None:
         faiss = load_faiss()
