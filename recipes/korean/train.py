@@ -9,6 +9,7 @@ step is one `sbert` command, which is printed before it runs and can also be run
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from sbert.data import read
 from sbert.data.writers import open_table
+from sbert.errors import SbertError
 
 HERE, DATA, RUNS = Path(__file__).parent, Path(os.environ.get("SBERT_DATA", ".")), Path("runs/korean")
 GOLD = [DATA / "korsts.tsv.gz", DATA / "klue_sts.tsv.gz"]
@@ -24,6 +26,7 @@ GOLD = [DATA / "korsts.tsv.gz", DATA / "klue_sts.tsv.gz"]
 
 def main() -> None:
     triplets, texts, silver = RUNS / "triplets.tsv", RUNS / "texts.tsv", RUNS / "silver.tsv"
+    RUNS.mkdir(parents=True, exist_ok=True)
     write_triplets(triplets)
     train("1-triplets", triplets)
     train("2-sts", *GOLD)
@@ -44,7 +47,10 @@ def sbert(*words: str | Path) -> None:
     """Run a command of sbert, and end with its exit code if it fails."""
     command = [sys.executable, "-m", "sbert", *map(str, words)]
     print("$ sbert", *command[3:], flush=True)
-    if code := subprocess.call(command):
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C reaches the command, which saves its work and ends
+    code = subprocess.call(command)
+    signal.signal(signal.SIGINT, before)
+    if code:
         sys.exit(code)
 
 
@@ -70,4 +76,9 @@ def write_texts(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except SbertError as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
