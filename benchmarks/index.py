@@ -78,13 +78,13 @@ def measured(store: VectorStore, corpus: np.ndarray, queries: np.ndarray, truth:
     }
 
 
-def changes(store: VectorStore, query: np.ndarray) -> dict[str, float]:
+def changes(store: VectorStore, query: np.ndarray, effort: int) -> dict[str, float]:
     """Seconds to add and to delete rows, each until the next search has answered."""
     rows = np.arange(ROWS, ROWS + CHANGED)
     vectors = clustered(CHANGED, 3)
 
     def change(work: Callable[[], None]) -> float:
-        return seconds(lambda: (work(), store.search(query, 64)))
+        return seconds(lambda: (work(), store.search(query, effort)))
 
     result = {"add": change(lambda: store.add(rows, vectors))}
     try:
@@ -133,7 +133,7 @@ def main() -> None:
         per_query = {name: value / (10 if name == NUMPY else QUERIES) for name, value in best.items()}
         filters = filtered(stores[OURS], corpus, queries[:50])
         for name, store in stores.items():
-            figures[name] |= changes(store, queries[0]) | {"query": per_query[name]}
+            figures[name] |= changes(store, queries[0], int(figures[name]["effort"])) | {"query": per_query[name]}
     report(figures, per_query[NUMPY], filters)
 
 

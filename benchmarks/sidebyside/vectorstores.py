@@ -167,14 +167,16 @@ class Chroma:
     lasting = True
 
     def __init__(self, folder: Path) -> None:
-        import chromadb
-
-        settings = chromadb.Settings(anonymized_telemetry=False)
         self._folder = folder
-        self._client = chromadb.PersistentClient(str(folder), settings)
+        self._client = self._open()
         configuration = {"hnsw": {"space": "ip"}}
         self._rows = self._client.create_collection("rows", configuration=configuration, embedding_function=None)
         self._effort = 0
+
+    def _open(self):
+        import chromadb
+
+        return chromadb.PersistentClient(str(self._folder), chromadb.Settings(anonymized_telemetry=False))
 
     def build(self, corpus: np.ndarray) -> None:
         for start, block in _blocks(corpus, 5000):
@@ -182,10 +184,20 @@ class Chroma:
 
     def search(self, query: np.ndarray, effort: int) -> np.ndarray:
         if effort != self._effort:
-            self._rows.modify(configuration={"hnsw": {"ef_search": effort}})
-            self._effort = effort
+            self._set_effort(effort)
         found = self._rows.query(query_embeddings=[query], n_results=K, include=[])
         return np.array(found["ids"][0], np.int64)
+
+    def _set_effort(self, effort: int) -> None:
+        """Set ``ef_search`` and open the database again: an open collection keeps the value it was loaded with."""
+        from chromadb.api.shared_system_client import SharedSystemClient
+
+        self._rows.modify(configuration={"hnsw": {"ef_search": effort}})
+        self._client._system.stop()
+        SharedSystemClient.clear_system_cache()
+        self._client = self._open()
+        self._rows = self._client.get_collection("rows", embedding_function=None)
+        self._effort = effort
 
     def add(self, rows: np.ndarray, vectors: np.ndarray) -> None:
         self._rows.add(ids=[str(row) for row in rows], embeddings=vectors)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count, islice
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from sbert.search.filters import Condition
 from sbert.search.found import Added, Retriever
 from sbert.search.index import Neighbours
 from sbert.search.store import Document, Match
+from sbert.search.store.document import DocumentColumns
 from sbert.types import FloatArray, IntArray
 
 
@@ -32,15 +33,8 @@ class Collection(Protocol):
         """The ids, in the order in which the documents were added."""
         ...
 
-    def add(
-        self,
-        texts: Iterable[str],
-        ids: Iterable[int | str] | None,
-        vectors: FloatArray | None,
-        metadata: Iterable[Mapping[str, Any]] | None,
-        show_progress_bar: bool,
-    ) -> Added:
-        """Add texts, with their ids, vectors and metadata if they are given."""
+    def add(self, columns: DocumentColumns, show_progress_bar: bool) -> Added:
+        """Add texts, with their ids, metadata and vectors if they are given."""
         ...
 
     def remove(self, ids: Sequence[int | str]) -> int:
@@ -83,18 +77,11 @@ class MemoryCollection:
         """The ids, in the order in which the documents were added."""
         return list(self._places)
 
-    def add(
-        self,
-        texts: Iterable[str],
-        ids: Iterable[int | str] | None,
-        vectors: FloatArray | None,
-        metadata: Iterable[Mapping[str, Any]] | None,
-        show_progress_bar: bool,
-    ) -> Added:
+    def add(self, columns: DocumentColumns, show_progress_bar: bool) -> Added:
         """Add texts: all of them or, if one is wrong, none. An id that is taken is refused."""
-        new = list(texts)
-        names = None if ids is None else list(ids)
-        own = [{} for _ in new] if metadata is None else [dict(each) for each in metadata]
+        new, vectors = list(columns.texts), columns.vectors
+        names = None if columns.ids is None else list(columns.ids)
+        own = [{} for _ in new] if columns.metadata is None else [dict(each) for each in columns.metadata]
         if names is not None:
             self._check_ids(names, len(new))
         if len(own) != len(new):

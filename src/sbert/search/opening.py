@@ -50,7 +50,7 @@ def open_store(
             store = SqliteStore(location, facts, show_progress_bar=show_progress_bar)
     if store.facts.fingerprint != found:
         raise BadInput(
-            f"the vectors in {_shown(store, location)!r} come from {store.facts.model or 'a model'} with the "
+            f"the vectors in {store.address!r} come from {store.facts.model or 'a model'} with the "
             f"fingerprint {store.facts.fingerprint}, but the model given has {found}; name that model, or a new store"
         )
     return store, loaded
@@ -67,11 +67,6 @@ def _opened(location: str | Path, show_progress_bar: bool) -> Store | None:
     """Open a store if there is one."""
     there = PostgresStore.exists(str(location)) if is_postgres(location) else Path(location).exists()
     return existing_store(location, show_progress_bar) if there else None
-
-
-def _shown(store: Store, location: str | Path) -> str:
-    """Return a location without a password."""
-    return store.address if isinstance(store, PostgresStore) else str(location)
 
 
 def _name(model: VectorModel | str | Path | None) -> str:

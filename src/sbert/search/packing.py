@@ -17,10 +17,13 @@ from sbert.errors import BadInput, check_count, check_option
 from sbert.types import FloatArray
 
 Packed = npt.NDArray[np.uint8]
+Checksums = npt.NDArray[np.uint64]
 StoredPrecision = Literal["float32", "float16", "int8", "binary"]
 """The precision in which vectors are kept."""
 PRECISIONS: tuple[str, ...] = get_args(StoredPrecision)
 _FACTOR_BYTES = 4
+_WORD = 8  # bytes
+_SPREAD = 0x9E3779B97F4A7C15  # its multiples are spread over all numbers of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,18 @@ class Packing:
             return factors * values.view(np.int8)
         signs: FloatArray = np.unpackbits(values, axis=1, count=self.dimension).astype(np.float32)
         return factors * (2 * signs - 1)
+
+
+def checksums(rows: Packed) -> Checksums:
+    """Return a number for each row, which another byte in the row changes: (N, row_bytes) -> (N,).
+
+    >>> checksums(np.array([[1, 2], [1, 3]], np.uint8)) == checksums(np.array([[1, 2], [1, 2]], np.uint8))
+    array([ True, False])
+    """
+    padded = np.pad(np.ascontiguousarray(rows), ((0, 0), (0, -rows.shape[1] % _WORD))).view(np.uint64)
+    factors = np.arange(1, padded.shape[1] + 1, dtype=np.uint64) * np.uint64(_SPREAD) | np.uint64(1)
+    sums: Checksums = padded @ factors  # modulo 2 ** 64, where a product with an odd number can be undone
+    return sums
 
 
 def _bytes(rows: npt.NDArray[np.generic]) -> Packed:

@@ -20,6 +20,7 @@ from sbert.search.index import Neighbours
 from sbert.search.packing import StoredPrecision
 from sbert.search.reranking import ShortListSorter
 from sbert.search.store import Document, Match
+from sbert.search.store.document import DocumentColumns
 from sbert.search.stored import StoredCollection
 from sbert.types import FloatArray
 
@@ -121,7 +122,7 @@ class Searcher:
         names = None if ids is None else (_plain(row, name) for row, name in enumerate(ids))
         rows = [texts] if isinstance(texts, str) else texts
         given = None if vectors is None else _matrix(vectors)
-        return self._collection.add(rows, names, given, metadata, show_progress_bar)
+        return self._collection.add(DocumentColumns(rows, names, metadata, given), show_progress_bar)
 
     def remove(self, ids: Iterable[int | str]) -> int:
         """Remove the texts with these ids, and return how many there were."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
 
 from sbert.disk.progress import Progress
-from sbert.errors import BadInput
 from sbert.search.filters import Condition
 from sbert.search.found import Added, Retriever
 from sbert.search.index import Neighbours
 from sbert.search.store import Document, Known, Match, Store
-from sbert.search.store.document import check_text, content_hash, metadata_to_json
+from sbert.search.store.document import DocumentColumns, check_text, content_hash, metadata_to_json
 from sbert.text.terms import has_morphemes, query_terms
 from sbert.types import FloatArray, IntArray
 
@@ -35,17 +33,10 @@ class StoredCollection:
         """The ids, in the order in which the documents were written."""
         return list(self.store.ids())
 
-    def add(
-        self,
-        texts: Iterable[str],
-        ids: Iterable[int | str] | None,
-        vectors: FloatArray | None,
-        metadata: Iterable[Mapping[str, Any]] | None,
-        show_progress_bar: bool,
-    ) -> Added:
+    def add(self, columns: DocumentColumns, show_progress_bar: bool) -> Added:
         """Add texts, or replace those with the same ids."""
-        total = len(texts) if isinstance(texts, Sequence) else None
-        return self.add_documents(as_documents(texts, ids, metadata, vectors), total, show_progress_bar)
+        total = len(columns.texts) if isinstance(columns.texts, Sequence) else None
+        return self.add_documents(columns.documents(), total, show_progress_bar)
 
     def add_documents(self, documents: Iterable[Document], total: int | None, show_progress_bar: bool) -> Added:
         """Add documents or replace those with the same ids, one window after another; each window is written whole."""
@@ -108,27 +99,6 @@ class StoredCollection:
     def get(self, name: int | str) -> Document | None:
         """Return a document with its vector, if there is one with this id."""
         return next(iter(self.store.get([name])), None)
-
-
-def as_documents(
-    texts: Iterable[str],
-    ids: Iterable[int | str] | None = None,
-    metadata: Iterable[Mapping[str, Any]] | None = None,
-    vectors: FloatArray | None = None,
-) -> Iterator[Document]:
-    """Yield documents from columns of equal length. A text without an id is identified by its content."""
-    columns: dict[str, Iterable[Any] | None] = {"id": ids, "metadata": metadata, "vector": vectors}
-    given = {name: iter(column) for name, column in columns.items() if column is not None}
-    for text in texts:
-        try:
-            values: dict[str, Any] = {name: next(column) for name, column in given.items()}
-        except StopIteration:
-            raise BadInput("there are fewer ids, metadata or vectors than texts, but each text needs one") from None
-        check_text("a text", text)
-        name = values.pop("id") if "id" in values else content_hash(text).hex()
-        yield Document(name, text, **values)
-    if any(next(column, None) is not None for column in given.values()):
-        raise BadInput("there are more ids, metadata or vectors than texts, but each belongs to one text")
 
 
 def _has_text(known: Known | None, text: str) -> bool:

@@ -36,6 +36,9 @@ def sql(postgres):
         yield connection
 
 
+NAN_VECTOR = "vector = decode(repeat('ff', 16), 'hex')"
+
+
 def table(place, name):
     from psycopg import sql
 
@@ -378,6 +381,18 @@ def test_damage_is_found(open_store, place, sql):
     wrong, counts = store.check()
     assert "the rows 1, 2 do not match" in wrong
     assert "counts 5 texts and 10 words, but holds 4 and 8" in counts
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["written = '7'", "id = '['", "written = '[1'", "vector = '\\x00'", "vector = decode(repeat('ff', 16), 'hex')"],
+)
+def test_a_damaged_row_is_told_as_such(open_store, place, sql, damage):
+    store = open_store()
+    store.put(documents(1))
+    run(sql, f"UPDATE {{}} SET {damage}", place)
+    with pytest.raises(BadModel, match=r"^'postgresql://.* is damaged or no store .*; restore it from a backup"):
+        list(store)
 
 
 def test_a_searcher_opens_an_address(place, bundled):

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,12 +140,38 @@ def test_an_index_is_not_built_of_damaged_rows(indexed_vectors):
         store.compact()
 
 
+@pytest.mark.parametrize("precision", ["float32", "float16", "int8", "binary"])
+def test_one_changed_bit_of_a_vector_is_found(tmp_path, precision):
+    store = SqliteStore(tmp_path / "저장소.db", replace(FACTS, precision=precision))
+    store.put([Document(row, f"글 {row}", {}, vector) for row, vector in enumerate(vectors(3))])
+    ((blob,),) = store._select("SELECT vector FROM rows WHERE key = 2", ())
+    damaged = bytes([*blob[:-1], blob[-1] ^ 128])
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE rows SET vector = ? WHERE key = 2", (damaged,))
+    connection.close()
+    again = SqliteStore(store.path)
+    with pytest.raises(BadModel, match=r"damaged or no store \('a vector does not match its checksum'\); restore it"):
+        again.nearest(vectors(1), 1)
+    (problem,) = again.check()
+    assert problem == "the rows 1 do not match their hashes or checksums; add these texts again"
+
+
+def test_a_store_of_a_version_before_the_first_release_is_refused(store):
+    store.close()
+    with sqlite3.connect(store.path) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with pytest.raises(BadInput, match=r"has format 1 of a version of sbert that was never released; index its texts"):
+        SqliteStore(store.path)
+
+
 def test_a_store_of_a_newer_version_is_refused(store):
     store.close()
     with sqlite3.connect(store.path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(BadInput, match=r"has format 99, but this version of sbert reads formats up to 1; install a"):
+    with pytest.raises(BadInput, match=r"has format 99, but this version of sbert reads formats up to 2; install a"):
         SqliteStore(store.path)
 
 
@@ -196,7 +223,11 @@ def test_building_an_index_shows_progress_on_request(indexed, monkeypatch, capsy
     shown = SqliteStore(indexed.path, show_progress_bar=True)
     shown.compact()
     lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(",")[0] for line in lines] == [f"{row} of 300 vectors read" for row in (120, 240, 300)]
+    assert [line.partition(",")[0] for line in lines] == [
+        *(f"{row} of 300 vectors read" for row in (120, 240, 300)),
+        *(f"{step} of 10 rounds of k-means" for step in range(1, 11)),
+        "300 of 300 vectors indexed",
+    ]
     assert lines[-1].endswith("0 s to go")
 
 

@@ -191,7 +191,9 @@ def test_a_store_works_after_a_fork(open_store):
         (Document(True, "가", {}, vectors(1)[0]), "but an id is a text or a whole number"),
         (Document("a", "가", {"x": float("nan")}, vectors(1)[0]), "cannot be written as JSON"),
         (Document("a", "가", {"x": object()}, vectors(1)[0]), "cannot be written as JSON"),
-        (Document("a", "가", {"x": "\0"}, vectors(1)[0]), "holds a NUL character"),
+        (Document("a", "가", {"x": "\0"}, vectors(1)[0]), "hold a NUL character"),
+        (Document("a", "가", {"x\0": 1}, vectors(1)[0]), "hold a NUL character"),
+        (Document("a", "가", {"x": "\\\0"}, vectors(1)[0]), "hold a NUL character"),
         (Document("a", "가", [1], vectors(1)[0]), "must be a mapping"),
         (Document("a", "가", {}, np.zeros(3, np.float32)), "but (rows, 4) is expected"),
         (Document("a", "가", {}, np.full(4, np.nan, np.float32)), "holds NaN, infinity or values beyond 1e19"),
@@ -206,6 +208,14 @@ def test_a_wrong_document_is_one_sentence_and_nothing_is_written(open_store, doc
     assert message in str(caught.value)
     assert len(str(caught.value)) < 400
     assert len(store) == 0
+
+
+def test_the_letters_of_an_escaped_nul_are_only_letters(open_store):
+    store = open_store()
+    written = Document("\\u0000", "\\u0000 은 NUL 이다", {"\\u0000": "\\\\u0000"}, vectors(1)[0])
+    store.put([written])
+    (found,) = store
+    assert (found.id, found.text, found.metadata) == (written.id, written.text, written.metadata)
 
 
 HOSTILE = ["'; DROP TABLE rows; --", '" OR 1=1', "%s %(x)s", "a" * 10_000, "‮", "\x1b[31m", "{}", "null", ""]

@@ -31,11 +31,11 @@ def similarity(
     measure: Annotated[
         str | None, typer.Option(help="cosine, dot, euclidean or manhattan. Defaults to the model's measure.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a heat map of the file to a .png, .svg or .pdf.")] = None,
     model: ModelName = None,
     column: Column = None,
     kind: Format = None,
     device: Device = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a heat map of the file to a .png, .svg or .pdf.")] = None,
     json: Json = False,
 ) -> None:
     """Compare two texts, or all texts of a file with each other. Distances are negated: a higher score is nearer."""

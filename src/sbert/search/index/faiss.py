@@ -19,22 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sbert.disk.files import whole_folder
+from sbert.disk.progress import Progress
 from sbert.errors import BadModel, check_option, shown
 from sbert.search.index.exact import ExactIndex, best_of, check_keys, search_rows
-from sbert.search.index.folder import (
-    INDEX,
-    VECTORS,
-    Checksums,
-    IndexFacts,
-    append_rows,
-    checksums,
-    read_facts,
-    write_facts,
-)
+from sbert.search.index.folder import INDEX, VECTORS, IndexFacts, append_rows, read_facts, write_facts
 from sbert.search.index.index import Neighbours, merged
-from sbert.search.index.kinds import Kind, cell_count, default_kind, load_faiss, untrained
+from sbert.search.index.kinds import Kind, cell_count, default_kind, load_faiss, train, untrained
 from sbert.search.index.recall import share_found, smallest
-from sbert.search.packing import Packed, Packing
+from sbert.search.packing import Checksums, Packed, Packing, checksums
 from sbert.types import FloatArray, IntArray, Similarity
 
 BoolArray = npt.NDArray[np.bool_]
@@ -61,8 +53,10 @@ class _Sample(NamedTuple):
 class FaissIndex:
     """An approximate index in a folder. :meth:`build` creates one, and :meth:`open` reads one."""
 
-    def __init__(self, folder: Path, facts: IndexFacts, keys: IntArray, sums: Checksums, index: Any) -> None:
-        self.facts = facts
+    def __init__(
+        self, folder: Path, facts: IndexFacts, keys: IntArray, sums: Checksums, index: Any, show_progress: bool = False
+    ) -> None:
+        self.facts, self._show_progress = facts, show_progress
         self.packing = Packing(facts.dimension, facts.precision)
         self._folder, self._keys, self._sums, self._index = folder, keys, sums, index
         self._rows: Packed = np.memmap(folder / VECTORS, np.uint8, "r").reshape(-1, self.packing.row_bytes)
@@ -92,6 +86,7 @@ class FaissIndex:
         similarity: Similarity = "cosine",
         kind: Kind | None = None,
         generation: int = 0,
+        show_progress_bar: bool = False,
     ) -> FaissIndex:
         """Build an index in a folder, which takes the place of one that is there.
 
@@ -102,6 +97,7 @@ class FaissIndex:
             similarity: "cosine", "dot" or "euclidean".
             kind: The compression. Defaults to a choice by the number of dimensions.
             generation: A number to keep with the index.
+            show_progress_bar: Whether to show how far the index is.
         """
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
@@ -112,7 +108,7 @@ class FaissIndex:
             check_option("kind", kind, get_args(Kind))
             sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
             facts = IndexFacts(kind, similarity, *sizes, generation=generation)
-            index = cls(new, facts, keys, sums, None)
+            index = cls(new, facts, keys, sums, None, show_progress_bar)
             index._train()
             index._insert(0)
             index._measure()
@@ -251,12 +247,15 @@ class FaissIndex:
         self._index = untrained(self.facts.kind, self.facts.dimension, cells, self.facts.similarity)
         wanted = min(rows, _TRAINING_ROWS_PER_CELL * cells)
         sample = np.random.default_rng(0).choice(rows, wanted, replace=False)
-        self._index.train(self._ready(self._vectors(np.sort(sample))))
+        train(self._index, self._ready(self._vectors(np.sort(sample))), self._show_progress)
 
     def _insert(self, start: int) -> None:
         """Give FAISS the rows from ``start`` on."""
-        for begin in range(start, self.facts.rows, _BLOCK):
-            self._index.add(self._ready(self._vectors(np.arange(begin, min(self.facts.rows, begin + _BLOCK)))))
+        with Progress(self.facts.rows - start, "vectors indexed", self._show_progress) as progress:
+            for begin in range(start, self.facts.rows, _BLOCK):
+                rows = np.arange(begin, min(self.facts.rows, begin + _BLOCK))
+                self._index.add(self._ready(self._vectors(rows)))
+                progress.add(len(rows))
 
     def _measure(self) -> None:
         """Choose the numbers of candidates and of cells to probe by the recall on a sample of the vectors."""

@@ -9,19 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sbert.disk.digest import digest, file_digest
 from sbert.search.index.exact import check_keys
 from sbert.search.index.kinds import Kind
-from sbert.search.packing import Packed, StoredPrecision
+from sbert.search.packing import Checksums, Packed, StoredPrecision, checksums
 from sbert.types import IntArray, Similarity
 
-Checksums = npt.NDArray[np.uint64]
 VECTORS, KEYS, INDEX = "vectors.bin", "keys.npy", "index.faiss"
 _CHECKSUMS, _FACTS = "checksums.npy", "index.json"
-_WORD = 8  # bytes
-_FACTOR = 0x9E3779B97F4A7C15  # its multiples are spread over all numbers of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +42,6 @@ class IndexFacts:
     """Share of the ten nearest vectors that such a search finds, measured on a sample of the vectors."""
     generation: int = 0
     """State of the store that the index was built from or saved at."""
-
-
-def checksums(rows: Packed) -> Checksums:
-    """Return a number for each row, which another byte in the row changes: (N, row_bytes) -> (N,).
-
-    >>> checksums(np.array([[1, 2], [1, 3]], np.uint8)) == checksums(np.array([[1, 2], [1, 2]], np.uint8))
-    array([ True, False])
-    """
-    padded = np.pad(np.ascontiguousarray(rows), ((0, 0), (0, -rows.shape[1] % _WORD))).view(np.uint64)
-    factors = np.arange(1, padded.shape[1] + 1, dtype=np.uint64) * np.uint64(_FACTOR) | np.uint64(1)
-    sums: Checksums = padded @ factors  # modulo 2 ** 64, where a product with an odd number can be undone
-    return sums
 
 
 def append_rows(

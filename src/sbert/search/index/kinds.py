@@ -7,12 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from sbert.disk.progress import Progress
 from sbert.nn.threads import release_before_fork
-from sbert.types import Similarity
+from sbert.types import FloatArray, Similarity
 
 Kind = Literal["ivf-sq8", "ivf-pq", "ivf-rabitq"]
 """How FAISS compresses a vector in its cell: a byte per dimension, half a byte per pair of dimensions, or half a byte
 per dimension after a rotation."""
+_ROUNDS = 10  # of k-means
 _SPECIFICATIONS: dict[Kind, str] = {
     "ivf-sq8": "IVF{cells},SQ8",
     "ivf-pq": "IVF{cells},PQ{pairs}x4fsr",
@@ -39,6 +41,20 @@ def untrained(kind: Kind, dimension: int, cells: int, similarity: Similarity) ->
     for clustering in (inside.cp, inside.pq.cp) if kind == "ivf-pq" else (inside.cp,):
         clustering.min_points_per_centroid = 1  # prints no warning for small indexes
     return index
+
+
+def train(index: Any, vectors: FloatArray, show_progress: bool) -> None:
+    """Choose the centres of the cells by k-means, and what compresses the vectors."""
+    faiss = load_faiss()
+    inside = faiss.downcast_index(index)
+    if not isinstance(inside, faiss.IndexPreTransform):  # which rotates the vectors first
+        inside.cp.niter = 1
+        clustering = faiss.Clustering(inside.d, inside.nlist, inside.cp)
+        with Progress(_ROUNDS, "rounds of k-means", show_progress) as progress:
+            for _ in range(_ROUNDS):
+                clustering.train(vectors, inside.quantizer)  # begins with the centres of the round before
+                progress.add(1)
+    index.train(vectors)
 
 
 def cell_count(rows: int) -> int:

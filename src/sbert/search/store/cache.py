@@ -64,7 +64,7 @@ class CachedIndex:
         packing: The packing of the vectors.
         similarity: How vectors are compared.
         folder: Where an index for many vectors is kept.
-        show_progress_bar: Whether to show a progress bar while vectors are read into the index.
+        show_progress_bar: Whether to show progress bars while the index is built or updated.
     """
 
     def __init__(
@@ -187,13 +187,17 @@ class CachedIndex:
         changes = self.source.changes(0, 0)
         blocks = self._shown(changes.added, changes.total)
         self._index = FaissIndex.build(
-            self.folder, self.packing, blocks, self.similarity, kind, generation=changes.generation
+            self.folder, self.packing, blocks, self.similarity, kind, changes.generation, self._shows(changes.total)
         )
         self._last_key, self._generation = changes.last_key, changes.generation
 
     def _shown(self, blocks: Iterator[tuple[IntArray, Packed]], total: int) -> Iterator[tuple[IntArray, Packed]]:
         """Yield blocks of vectors, and show how many of all were read and how long the others will take."""
-        with Progress(total, "vectors read", self.show_progress_bar and total > _SHOWN_ROWS) as progress:
+        with Progress(total, "vectors read", self._shows(total)) as progress:
             for keys, rows in blocks:
                 yield keys, rows
                 progress.add(len(keys))
+
+    def _shows(self, total: int) -> bool:
+        """Return whether this number of vectors takes long enough for a progress bar that was asked for."""
+        return self.show_progress_bar and total > _SHOWN_ROWS

@@ -12,10 +12,11 @@ from typing import Any
 
 from sbert.disk.drafts import draft
 from sbert.disk.files import sync
-from sbert.errors import BadInput, BadModel, NotWritten, SbertError, shown
+from sbert.errors import BadInput, NotWritten, SbertError
+from sbert.search.store.store import damaged
 
-FORMAT = 1
-"""Version of the tables. A store of a later version is refused."""
+FORMAT = 2
+"""Version of the tables. A store of another version is refused."""
 WAIT_SECONDS = 30.0
 """Time that a writer waits for another one."""
 _APPLICATION = 0x53424552  # "SBER", in the header of the file
@@ -74,14 +75,6 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def decoding(self) -> Iterator[None]:
-        """Turn the failure to decode what was read into the sentence about a damaged file."""
-        try:
-            yield
-        except (BadInput, ValueError, TypeError, LookupError) as error:
-            raise damaged(self.path, str(error)) from None
-
     def vacuum(self) -> None:
         """Give back the space of deleted rows."""
         with _explained(self.path):
@@ -125,6 +118,11 @@ class Database:
                 f"{str(self.path)!r} has format {version}, but this version of sbert reads formats up to {FORMAT}; "
                 "install a newer version"
             )
+        if version < FORMAT:
+            raise BadInput(
+                f"{str(self.path)!r} has format {version} of a version of sbert that was never released; index its "
+                "texts again into a new file"
+            )
 
 
 @contextmanager
@@ -149,11 +147,6 @@ def _explained(path: Path) -> Iterator[None]:
         raise
     except (ValueError, TypeError, LookupError) as error:  # what was read is not what a store writes
         raise damaged(path, str(error)) from None
-
-
-def damaged(path: Path, why: str) -> BadModel:
-    """Return the error about a file that does not hold what a store writes."""
-    return BadModel(f"{str(path)!r} is damaged or no store ({shown(why)}); restore it from a backup, or index again")
 
 
 def _writer(path: Path) -> str:

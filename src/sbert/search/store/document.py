@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from sbert.types import FloatArray
 
 MAX_TEXT_BYTES = 50_000_000
 """Size of the longest text that a store accepts. It may be raised."""
+_ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, where two backslashes stand for one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +25,33 @@ class Document:
     text: str
     metadata: dict[str, Any] = field(default_factory=dict)
     vector: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DocumentColumns:
+    """Documents as columns of equal length, of which only the texts have to be given."""
+
+    texts: Iterable[str]
+    ids: Iterable[int | str] | None = None
+    metadata: Iterable[Mapping[str, Any]] | None = None
+    vectors: FloatArray | None = None
+
+    def documents(self) -> Iterator[Document]:
+        """Yield the documents. A text without an id is identified by its content."""
+        columns: dict[str, Iterable[Any] | None] = {"id": self.ids, "metadata": self.metadata, "vector": self.vectors}
+        given = {name: iter(column) for name, column in columns.items() if column is not None}
+        for text in self.texts:
+            try:
+                values: dict[str, Any] = {name: next(column) for name, column in given.items()}
+            except StopIteration:
+                raise BadInput(
+                    "there are fewer ids, metadata or vectors than texts, but each text needs one"
+                ) from None
+            check_text("a text", text)
+            name = values.pop("id") if "id" in values else content_hash(text).hex()
+            yield Document(name, text, **values)
+        if any(next(column, None) is not None for column in given.values()):
+            raise BadInput("there are more ids, metadata or vectors than texts, but each belongs to one text")
 
 
 def content_hash(text: str) -> bytes:
@@ -60,6 +89,8 @@ def metadata_to_json(metadata: Mapping[str, Any]) -> str:
             f"the metadata {shown(metadata)} cannot be written as JSON ({shown(str(error))}); use texts, numbers, "
             "true, false, null, lists and mappings of them"
         ) from None
+    if _ESCAPED_NUL.search(written):
+        raise BadInput(f"the metadata {shown(metadata)} hold a NUL character; remove it")
     check_text("the metadata", written)
     return written
 
@@ -68,7 +99,7 @@ def check_text(what: str, text: str) -> None:
     """Raise BadInput for what no database keeps: NUL, lone surrogates, and texts of an unreasonable size."""
     if not isinstance(text, str):
         raise BadInput(f"{what} is a {type(text).__name__}, but must be text")
-    if "\0" in text or "\\u0000" in text:
+    if "\0" in text:
         raise BadInput(f"{what} {shown(text)} holds a NUL character; remove it")
     try:
         size = len(text.encode())

@@ -7,30 +7,23 @@ server's ``maintenance_work_mem`` is large. Each thread that uses a store has a 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sbert.errors import BadInput, listed, shown
+from sbert.errors import BadInput, BadModel, listed, shown
 from sbert.search.filters import Condition
 from sbert.search.index import Kind, Neighbours
 from sbert.search.packing import Packing
 from sbert.search.store import tables
 from sbert.search.store.distances import EXACT_ROWS, Distances, as_vector, embeddings, where_sql
-from sbert.search.store.document import (
-    Document,
-    check_text,
-    content_hash,
-    id_from_json,
-    id_to_json,
-    metadata_to_json,
-)
+from sbert.search.store.document import Document, check_text, content_hash, id_to_json, metadata_to_json
+from sbert.search.store.rows import RowStore
 from sbert.search.store.server import Server
-from sbert.search.store.store import Known, Match, StoreFacts
+from sbert.search.store.store import Match, StoreFacts
 from sbert.search.store.words import match, words_of
-from sbert.types import FloatArray, IntArray
+from sbert.types import FloatArray
 
 if TYPE_CHECKING:
     import psycopg
@@ -46,12 +39,13 @@ _DELETE = """
 WITH gone AS (DELETE FROM rows WHERE id_hash = ANY(%s::bytea[]) RETURNING length)
 SELECT count(*), coalesce(sum(length), 0)::bigint FROM gone
 """
+_LOOKUPS = {"key": "key = ANY(%s::bigint[])", "id": "id_hash = ANY(%s::bytea[])", "hash": "hash = ANY(%s::bytea[])"}
 _COUNT = """
 UPDATE state SET generation = generation + 1, total = total + %s, words = words + %s, longest = greatest(longest, %s)
 """
 
 
-class PostgresStore:
+class PostgresStore(RowStore):
     """Documents in a database: see :class:`~sbert.search.store.Store`. Threads and processes may share it.
 
     Args:
@@ -59,6 +53,8 @@ class PostgresStore:
             given; the schema is "sbert" by default.
         facts: What holds for a new store. A store that exists keeps its own.
     """
+
+    _metadata_column = "written"
 
     def __init__(self, url: str, facts: StoreFacts | None = None) -> None:
         self._server = Server(url)
@@ -80,8 +76,7 @@ class PostgresStore:
     def put(self, documents: Sequence[Document]) -> None:
         """Add documents, or replace those with the same ids. A document without a vector keeps the one it has."""
         written, renamed = _latest(documents)
-        vectors = [document.vector for document in written.values() if document.vector is not None]
-        rows, longest = self._rows(written, vectors)
+        rows, longest = self._rows(written)
         names = [content_hash(name) for name in written]
         with self._server.writing() as connection:
             count, words = self._delete(connection, names)
@@ -98,45 +93,11 @@ class PostgresStore:
             connection.execute(_COUNT, (-count, -words, 0.0))
         return count
 
-    def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
-        """Return what is stored of those of the ids that exist."""
-        rows = self._by_ids("id, hash, written", [id_to_json(name) for name in ids])
-        return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
-
-    def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
-        """Return the vectors of those texts that are stored already, under any id."""
-        rows = self._select("SELECT hash, vector FROM rows WHERE hash = ANY(%s::bytea[])", (list(hashes),))
-        return {found: self._vector(blob) for found, blob in rows}
-
-    def get(self, ids: Sequence[int | str]) -> list[Document]:
-        """Return the documents with these ids, in their order, with vectors. Unknown ids are skipped."""
-        names = [id_to_json(name) for name in ids]
-        found = {row[0]: self._document(*row) for row in self._by_ids("id, text, written, vector", names)}
-        return [found[name] for name in names if name in found]
-
-    def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
-        """Return documents by their keys, on request with vectors. Keys that no longer exist are left out."""
-        wanted = "key, id, text, written, vector" if vectors else "key, id, text, written"
-        rows = self._select(f"SELECT {wanted} FROM rows WHERE key = ANY(%s::bigint[]) ORDER BY key", (keys.tolist(),))
-        return {key: self._document(*row) for key, *row in rows}
-
     def count(self, condition: Condition | None = None) -> int:
         """Return the number of documents that meet a condition."""
         where = where_sql(condition)
         ((number,),) = self._select(f"SELECT count(*) FROM rows WHERE {where.text}", where.parameters)
         return int(number)
-
-    def __len__(self) -> int:
-        return self.count()
-
-    def __iter__(self) -> Iterator[Document]:
-        for _, *row in self._blocks("id, text, written, vector"):
-            yield self._document(*row)
-
-    def ids(self) -> Iterator[int | str]:
-        """Yield all ids, in the order in which the documents were written."""
-        for _, name in self._blocks("id"):
-            yield id_from_json(name)
 
     def nearest(self, vectors: FloatArray, k: int, condition: Condition | None = None) -> Neighbours:
         """Find the ``k`` documents that are nearest to each query and meet a condition."""
@@ -204,12 +165,9 @@ class PostgresStore:
     def _distances(self, connection: psycopg.Connection[Any]) -> Distances:
         return Distances(connection, self.facts, self._server.address.schema)
 
-    def _rows(self, documents: dict[str, Document], vectors: list[FloatArray]) -> tuple[list[tuple[Any, ...]], float]:
+    def _rows(self, documents: dict[str, Document]) -> tuple[list[tuple[Any, ...]], float]:
         """Return the values of new rows, and the length of their longest embedding."""
-        if not documents:
-            return [], 0.0
-        wrong = next((vector for vector in vectors if vector.shape != (self.packing.dimension,)), None)
-        packed = self.packing.pack(np.stack(vectors) if wrong is None else wrong[None])
+        packed = self._packed(list(documents.values()))
         sent = embeddings(self.packing.unpack(packed), self.facts.similarity)
         rows = []
         for (name, document), blob, embedding in zip(documents.items(), packed, sent, strict=True):
@@ -217,43 +175,46 @@ class PostgresStore:
             words = words_of(document.text, self.facts.morphemes)
             text = (name, content_hash(name), document.text, metadata, metadata)
             rows.append((*text, blob.tobytes(), as_vector(embedding), *words, content_hash(document.text)))
-        return rows, float(np.linalg.norm(sent.astype(np.float64), axis=1).max())
+        return rows, float(np.linalg.norm(sent.astype(np.float64), axis=1).max(initial=0.0))
 
     def _delete(self, connection: psycopg.Connection[Any], names: list[bytes]) -> tuple[int, int]:
         """Delete rows by the hashes of their ids, and return how many rows and words there were."""
         ((count, words),) = connection.execute(_DELETE, (names,)).fetchall()
         return count, words
 
-    def _wrong_rows(self) -> Iterator[int | str]:
-        """Yield the ids of rows whose text or vector was damaged."""
-        wanted = "id, text, hash, vector, embedding::real[]"
-        for _, name, text, hashed, blob, sent in self._blocks(wanted):
-            good = content_hash(text) == hashed and len(blob) == self.packing.row_bytes
-            if not good or sent != embeddings(self._vector(blob)[None], self.facts.similarity)[0].tolist():
-                yield id_from_json(name)
+    def _wrong_rows(self) -> Iterator[object]:
+        """Yield the ids of rows whose text, metadata or vector was damaged."""
+        for block in self._blocks("id, text, written, vector, hash, embedding::real[]"):
+            for _, name, text, metadata, vector, hashed, sent in block:
+                try:
+                    document = self._document(name, text, metadata, vector)
+                    whole = content_hash(text) == hashed and sent == self._embedding(document)
+                except BadModel:
+                    whole = False
+                if not whole:
+                    yield self._id_or_raw(name)
 
-    def _blocks(self, wanted: str) -> Iterator[Any]:
+    def _embedding(self, document: Document) -> list[float]:
+        """Return the form of a document's vector that the server compares."""
+        assert document.vector is not None
+        values: list[float] = embeddings(document.vector[None], self.facts.similarity)[0].tolist()
+        return values
+
+    def _blocks(self, wanted: str) -> Iterator[list[Any]]:
         """Yield the key and some columns of all rows, in the order of the keys."""
         last, query = 0, f"SELECT key, {wanted} FROM rows WHERE key > %s ORDER BY key LIMIT %s"
         while block := self._select(query, (last, _BLOCK)):
-            yield from block
+            yield block
             last = block[-1][0]
 
-    def _by_ids(self, wanted: str, names: Sequence[str]) -> list[Any]:
-        hashes = [content_hash(name) for name in names]
-        return self._select(f"SELECT {wanted} FROM rows WHERE id_hash = ANY(%s::bytea[])", (hashes,))
+    def _by(self, column: Literal["key", "id", "hash"], wanted: str, values: Sequence[Any]) -> list[Any]:
+        if column == "id":
+            values = [content_hash(name) for name in values]
+        return self._select(f"SELECT {wanted} FROM rows WHERE {_LOOKUPS[column]} ORDER BY key", (values,))
 
     def _select(self, query: str, parameters: Sequence[Any]) -> list[Any]:
         with self._server.reading() as connection:
             return connection.execute(query.encode(), parameters, binary=True).fetchall()
-
-    def _vector(self, blob: bytes) -> FloatArray:
-        vector: FloatArray = self.packing.unpack(np.frombuffer(blob, np.uint8)[None])[0]
-        return vector
-
-    def _document(self, name: str, text: str, metadata: str, blob: bytes | None = None) -> Document:
-        vector = None if blob is None else self._vector(blob)
-        return Document(id_from_json(name), text, json.loads(metadata), vector)
 
 
 def _latest(documents: Sequence[Document]) -> tuple[dict[str, Document], dict[str, str]]:

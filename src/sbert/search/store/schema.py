@@ -9,8 +9,8 @@ from typing import Any, get_args
 
 from sbert.errors import BadInput, check_option
 from sbert.search.packing import Packing
-from sbert.search.store.database import Database, damaged
-from sbert.search.store.store import StoreFacts
+from sbert.search.store.database import Database
+from sbert.search.store.store import StoreFacts, damaged
 from sbert.types import Similarity
 
 _PARAMETERS = 500
@@ -22,6 +22,7 @@ CREATE TABLE rows (
     text TEXT NOT NULL,
     metadata TEXT NOT NULL,
     vector BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
     hash BLOB NOT NULL
 );
 CREATE INDEX rows_by_hash ON rows (hash);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -15,27 +14,22 @@ import numpy as np
 from sbert.errors import BadModel, listed, shown
 from sbert.search.filters import SQLITE, Condition, Sql, to_sql
 from sbert.search.index import Kind, Neighbours
-from sbert.search.packing import Packed
+from sbert.search.packing import Packed, checksums
 from sbert.search.store import schema
 from sbert.search.store.cache import CachedIndex, Changes
-from sbert.search.store.database import Database, damaged
-from sbert.search.store.document import (
-    Document,
-    check_text,
-    content_hash,
-    id_from_json,
-    id_to_json,
-    metadata_to_json,
-)
-from sbert.search.store.store import Known, Match, StoreFacts
+from sbert.search.store.database import Database
+from sbert.search.store.document import Document, check_text, content_hash, id_to_json, metadata_to_json
+from sbert.search.store.rows import RowStore
+from sbert.search.store.store import Match, StoreFacts, damaged
 from sbert.text.terms import document_terms
 from sbert.types import FloatArray, IntArray
 
 _BLOCK = 4096
 _FILTERS = 16  # whose rows are remembered
+_INSERT = "INSERT INTO rows (id, text, metadata, vector, checksum, hash) VALUES (?, ?, ?, ?, ?, ?)"
 
 
-class SqliteStore:
+class SqliteStore(RowStore):
     """Documents in one file: see :class:`~sbert.search.store.Store`. Threads and processes may share the file.
 
     Args:
@@ -43,6 +37,8 @@ class SqliteStore:
         facts: What holds for a new store. A store that exists keeps its own.
         show_progress_bar: Whether to show a progress bar while the index of many vectors is built or updated.
     """
+
+    _metadata_column = "metadata"
 
     def __init__(self, path: str | Path, facts: StoreFacts | None = None, *, show_progress_bar: bool = False) -> None:
         self.path = Path(path)
@@ -54,6 +50,11 @@ class SqliteStore:
         self._index = CachedIndex(self, self.packing, self.facts.similarity, folder, show_progress_bar)
         self._filtered: dict[str, tuple[int, IntArray]] = {}
 
+    @property
+    def address(self) -> str:
+        """The path of the file."""
+        return str(self.path)
+
     def put(self, documents: Sequence[Document]) -> None:
         """Add documents, or replace those with the same ids. A document without a vector keeps the one it has."""
         rows = [
@@ -61,17 +62,17 @@ class SqliteStore:
         ]
         for document in documents:
             check_text(f"the text of {shown(document.id)}", document.text)
-        vectors = self._packed([document.vector for document in documents if document.vector is not None])
+        packed = self._packed(documents)
+        vectors = zip(packed, checksums(packed).view(np.int64).tolist(), strict=True)
         with self._database.writing() as connection:
             for document, (name, text, metadata) in zip(documents, rows, strict=True):
                 if document.vector is None:
                     connection.execute("UPDATE rows SET metadata = ? WHERE id = ?", (metadata, name))
                     continue
                 self._delete(connection, [name])
-                values = (name, text, metadata, next(vectors).tobytes(), content_hash(text))
-                added = connection.execute(
-                    "INSERT INTO rows (id, text, metadata, vector, hash) VALUES (?, ?, ?, ?, ?)", values
-                )
+                vector, checksum = next(vectors)
+                values = (name, text, metadata, vector.tobytes(), checksum, content_hash(text))
+                added = connection.execute(_INSERT, values)
                 terms = " ".join(document_terms(text, self.facts.morphemes))
                 connection.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (added.lastrowid, terms))
 
@@ -80,48 +81,11 @@ class SqliteStore:
         with self._database.writing() as connection:
             return self._delete(connection, [id_to_json(name) for name in ids])
 
-    def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
-        """Return what is stored of those of the ids that exist."""
-        rows = self._by("id", "id, hash, metadata", [id_to_json(name) for name in ids])
-        with self._database.decoding():
-            return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
-
-    def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
-        """Return the vectors of those texts that are stored already, under any id."""
-        return {found: self._vector(blob) for found, blob in self._by("hash", "hash, vector", hashes)}
-
-    def get(self, ids: Sequence[int | str]) -> list[Document]:
-        """Return the documents with these ids, in their order, with vectors. Unknown ids are skipped."""
-        names = [id_to_json(name) for name in ids]
-        found = {row[0]: self._document(*row) for row in self._by("id", "id, text, metadata, vector", names)}
-        return [found[name] for name in names if name in found]
-
-    def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
-        """Return documents by their keys, on request with vectors. Keys that no longer exist are left out."""
-        wanted = "key, id, text, metadata, vector" if vectors else "key, id, text, metadata"
-        rows = self._by("key", wanted, keys.tolist())
-        return {key: self._document(*row) for key, *row in rows}
-
     def count(self, condition: Condition | None = None) -> int:
         """Return the number of documents that meet a condition."""
         where = _where(condition)
         ((number,),) = self._select(f"SELECT count(*) FROM rows WHERE {where.text}", where.parameters)
         return int(number)
-
-    def __len__(self) -> int:
-        return self.count()
-
-    def __iter__(self) -> Iterator[Document]:
-        for block in self._blocks("id, text, metadata, vector"):
-            for _, *row in block:
-                yield self._document(*row)
-
-    def ids(self) -> Iterator[int | str]:
-        """Yield all ids, in the order in which the documents were written."""
-        for block in self._blocks("id"):
-            with self._database.decoding():
-                names = [id_from_json(name) for _, name in block]
-            yield from names
 
     def nearest(self, vectors: FloatArray, k: int, condition: Condition | None = None) -> Neighbours:
         """Find the ``k`` documents that are nearest to each query and meet a condition."""
@@ -154,23 +118,24 @@ class SqliteStore:
             return problems
         wrong = list(self._wrong_rows())
         if wrong:
-            problems.append(f"the rows {listed(wrong)} do not match their hashes; add these texts again")
+            problems.append(f"the rows {listed(wrong)} do not match their hashes or checksums; add these texts again")
         (rows,), (terms,) = (self._select(f"SELECT count(*) FROM {table}", ()) for table in ("rows", "terms"))
         if rows != terms:
             problems.append(f"{rows[0]:,} texts have {terms[0]:,} entries in the full-text index; add them again")
-        return [*problems, *self._index.check()]
+        return problems if wrong else [*problems, *self._index.check()]
 
     def _wrong_rows(self) -> Iterator[object]:
-        """Yield the ids, as they are stored, of rows that were damaged."""
-        for block in self._blocks("id, text, metadata, vector, hash"):
-            for _, name, text, metadata, vector, hashed in block:
+        """Yield the ids of rows that were damaged."""
+        for block in self._blocks("id, text, metadata, vector, checksum, hash"):
+            for _, name, text, metadata, vector, checksum, hashed in block:
                 try:
                     self._document(name, text, metadata, vector)
+                    self._intact([vector], [checksum])
                     whole = content_hash(text) == hashed
                 except BadModel:
                     whole = False
                 if not whole:
-                    yield name
+                    yield self._id_or_raw(name)
 
     def compact(self, kind: Kind | None = None) -> None:
         """Build the index again, of a certain kind if one is given, and give back the space of deleted documents."""
@@ -209,13 +174,18 @@ class SqliteStore:
         self._database.close()
 
     def _vector_blocks(self, after: int, last: int) -> Iterator[tuple[IntArray, Packed]]:
-        for block in self._blocks("vector", after, last):
-            with self._database.decoding():
-                keys = np.fromiter((key for key, _ in block), np.int64, len(block))
-                rows = np.frombuffer(b"".join(blob for _, blob in block), np.uint8)
-                rows = rows.reshape(len(block), self.packing.row_bytes)
-                self.packing.check(rows)
-            yield keys, rows
+        for block in self._blocks("vector, checksum", after, last):
+            keys, blobs, sums = zip(*block, strict=True)
+            yield np.array(keys, np.int64), self._intact(blobs, sums)
+
+    def _intact(self, blobs: Sequence[bytes], sums: Sequence[int]) -> Packed:
+        """Return packed vectors, which must match their checksums."""
+        with self._decoding():
+            rows = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), self.packing.row_bytes)
+            self.packing.check(rows)
+            if (checksums(rows).view(np.int64) != np.array(sums, np.int64)).any():
+                raise ValueError("a vector does not match its checksum")
+        return rows
 
     def _blocks(self, wanted: str, after: int = 0, last: int = 2**63 - 1) -> Iterator[list[Any]]:
         """Yield the key and some columns of rows, in the order of the keys, which a damaged file may not keep."""
@@ -243,21 +213,6 @@ class SqliteStore:
             self._filtered.clear()
         self._filtered[name] = generation, keys
         return keys
-
-    def _packed(self, vectors: list[FloatArray]) -> Iterator[Packed]:
-        wrong = next((vector for vector in vectors if vector.shape != (self.packing.dimension,)), None)
-        return iter(self.packing.pack(np.stack(vectors) if wrong is None else wrong[None]) if vectors else [])
-
-    def _vector(self, blob: bytes) -> FloatArray:
-        with self._database.decoding():
-            vector: FloatArray = self.packing.unpack(np.frombuffer(blob, np.uint8)[None])[0]
-        return vector
-
-    def _document(self, name: str, text: str, metadata: str, blob: bytes | None = None) -> Document:
-        with self._database.decoding():
-            vector = None if blob is None else self._vector(blob)
-            check_text("the text", text)
-            return Document(id_from_json(name), text, dict(json.loads(metadata)), vector)
 
     def _delete(self, connection: sqlite3.Connection, names: Sequence[str]) -> int:
         keys = [(key,) for (key,) in schema.chunked(connection, "id", "key", names)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from sbert.errors import BadModel, shown
 from sbert.search.filters import Condition
 from sbert.search.index import Kind, Neighbours
 from sbert.search.packing import StoredPrecision
@@ -33,6 +34,11 @@ def is_postgres(location: object) -> bool:
     return str(location).startswith(("postgresql://", "postgres://"))
 
 
+def damaged(where: object, why: str) -> BadModel:
+    """Return the error about a store that does not hold what sbert writes."""
+    return BadModel(f"{str(where)!r} is damaged or no store ({shown(why)}); restore it from a backup, or index again")
+
+
 class Known(NamedTuple):
     """What decides whether a document must be written again."""
 
@@ -57,6 +63,11 @@ class Store(Protocol):
     @property
     def facts(self) -> StoreFacts:
         """What holds for the store as a whole."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """The place of the store for people, without user and password."""
         ...
 
     def put(self, documents: Sequence[Document]) -> None:
