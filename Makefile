@@ -10,7 +10,7 @@ FUZZ_SEED ?= 0
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint type bench prove fuzz korean clean
+.PHONY: help setup demo test lint type bench prove fuzz korean browser clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -34,6 +34,9 @@ fuzz: $(VENV)/.dev ## read thousands of damaged and hostile files and model fold
 
 korean: $(VENV)/.dev ## train the Korean models from the data in SBERT_DATA (hours); continues after a stop
 	@$(OFFLINE) $(BIN)/python recipes/korean/train.py
+
+browser: $(VENV)/.dev ## install Chromium for the tests of the interactive pages (Debian and its relatives, as root)
+	@apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium fonts-noto-cjk > /dev/null
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check

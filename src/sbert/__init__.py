@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sbert import evaluate as evaluate
+    from sbert import explore as explore
     from sbert import losses as losses
     from sbert.data import Columns as Columns
     from sbert.errors import SbertError as SbertError
@@ -64,7 +65,7 @@ _HOME = {
     "semantic_search": "sbert.search.exact",
 }
 
-_ROOMS = ("evaluate", "losses")
+_ROOMS = ("evaluate", "explore", "losses")
 
 __all__ = sorted([*_HOME, *_ROOMS])
 

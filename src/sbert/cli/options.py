@@ -54,6 +54,11 @@ TextFile = Annotated[
     ),
 ]
 
+Collection = Annotated[
+    str,
+    typer.Argument(metavar="SOURCE", help="File of texts (- is standard input), or a store that sbert index wrote."),
+]
+
 
 def checked_query(text: str | None) -> str | None:
     """Refuse an empty query, whose hits mean nothing."""
@@ -111,6 +116,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 HtmlReport = Annotated[
     Path | None, typer.Option("--report", metavar="OUT.html", help="Also write the results as an HTML page.")
 ]
+
+RowsOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write every row with its result: .tsv, .csv, .jsonl or .parquet."),
+]
+MapPage = Annotated[Path | None, typer.Option("--plot", metavar="MAP.html", help="Also draw a map of the texts.")]
 
 
 def names(columns: str | None) -> list[str] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sbert.types import FloatArray
+
 Points = Sequence[tuple[float, float]]
 Metrics = Sequence[Mapping[str, float]]
 """Records with a "step"; those of a training step have a "loss", those of an evaluation have scores."""
@@ -61,6 +63,42 @@ class Drift(NamedTuple):
     """Counts of cosines and the ends of their range; None if the models have different dimensions."""
     moved: Table
     """The texts that moved furthest."""
+
+
+class TextMap(NamedTuple):
+    """Texts on a plane."""
+
+    title: str
+    points: FloatArray
+    """(N, 2) between -1 and 1."""
+    texts: Sequence[str]
+    groups: Sequence[int]
+    """The number of each text's group; -1 for none."""
+    names: Sequence[str]
+    """The names of the groups."""
+
+
+class TopicRow(NamedTuple):
+    """One topic: its name, its number of texts, its words and some of its texts."""
+
+    name: str
+    size: int
+    words: str
+    examples: Sequence[str]
+
+
+class TopicPage(NamedTuple):
+    """The topics of a collection."""
+
+    source: str
+    texts: int
+    without: int
+    """Number of texts without a topic."""
+    topics: Sequence[TopicRow]
+    merges: Sequence[tuple[str, str, float]]
+    """The topics that are joined first, the most similar first, and the cosine of their centres."""
+    over_time: Mapping[str, Sequence[int]] | None
+    """The number of texts of each topic in each period."""
 
 
 class Comparison(NamedTuple):

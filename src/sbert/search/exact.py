@@ -10,6 +10,7 @@ up for the time of its import.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import get_args
 
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sbert.errors import BadInput, check_count, check_option
-from sbert.search.best import Best
+from sbert.search.best import Best, Pairs
 from sbert.search.measure import Rows, Scorer, keys, slack
 from sbert.types import FloatArray, Hit, Pair, Similarity
 
@@ -79,10 +80,42 @@ def most_similar_pairs(
     """
     _check_options(k, threshold, similarity)
     array = _array("vectors", vectors)
+    best = Best(Scorer(array, array, similarity), k, threshold)
+    for block in _pair_blocks(array, similarity):
+        best.add(*block)
+    return list(map(Pair, *(column.tolist() for column in best.settle())))
+
+
+def pairs_above(vectors: npt.ArrayLike, threshold: float, similarity: Similarity = "cosine") -> Iterator[Pairs]:
+    """Find all pairs of rows whose score reaches the threshold, in bounded memory.
+
+    The pairs come in blocks, each ordered by first and second row. The first rows of every second row ascend over all
+    blocks.
+
+    Args:
+        vectors: Vectors to compare (N, D); anything that ``np.asarray`` reads as floating point.
+        threshold: Lowest score of a pair that is returned.
+        similarity: "cosine", "dot", or the negative distances "euclidean" and "manhattan". Higher is nearer.
+
+    >>> [pairs.second.tolist() for pairs in pairs_above([[1.0, 0.0], [0.0, 2.0], [4.0, 3.0]], threshold=0.7)]
+    [[2]]
+    """
+    _check_options(None, threshold, similarity)
+    array = _array("vectors", vectors)
+    scorer = Scorer(array, array, similarity)
+    for block in _pair_blocks(array, similarity):
+        best = Best(scorer, None, threshold)
+        best.add(*block)
+        found = best.settle()
+        if len(found.first):
+            yield found.at(np.lexsort((found.second, found.first)))
+
+
+def _pair_blocks(array: FloatArray, similarity: Similarity) -> Iterator[tuple[FloatArray, FloatArray, int, int]]:
+    """Yield the keys of all pairs of rows, block by block, with their error bounds, first row and first column."""
     rows, product = Rows.read("vectors", array), similarity
     if similarity == "cosine":
         rows, product = rows.unit(), "dot"
-    best = Best(Scorer(array, array, similarity), k, threshold)
     for start in range(0, len(array), ROWS):
         left = rows.at(start, ROWS)
         for column in range(start, len(array), COLUMNS):
@@ -90,8 +123,7 @@ def most_similar_pairs(
             block = keys(left, right, product)
             if column == start:  # exclude pairs of a row with itself, and pairs in the reverse order
                 np.copyto(block, -np.inf, where=np.tri(*block.shape, dtype=np.bool_))
-            best.add(block, slack(left, right, product), start, column)
-    return list(map(Pair, *(column.tolist() for column in best.settle())))
+            yield block, slack(left, right, product), start, column
 
 
 def _query_rows(queries: FloatArray, start: int, similarity: Similarity) -> Rows:

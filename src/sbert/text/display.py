@@ -15,12 +15,12 @@ def number(value: float, decimals: int = 2) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a score with two decimals, or a number in the thousands with none.
+    """Return a score with two decimals, or a count or a number in the thousands with none.
 
-    >>> figure(72.3666), figure(6503.2)
-    ('72.37', '6,503')
+    >>> figure(72.3666), figure(6503.2), figure(12)
+    ('72.37', '6,503', '12')
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else number(value)
+    return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else number(value)
 
 
 def signed(difference: float) -> str:

@@ -69,11 +69,12 @@ def _terms(text: str, morphemes: bool, single_letters: bool) -> list[str]:
 
 
 def _morphemes(text: str) -> list[str]:
-    return [token.form for token in _analyzer().tokenize(text) if token.tag.startswith(_MORPHEMES)]
+    return [token.form for token in analyzer().tokenize(text) if token.tag.startswith(_MORPHEMES)]
 
 
 @cache
-def _analyzer() -> Any:
+def analyzer() -> Any:
+    """Return the Korean morphological analyser, which kiwipiepy brings."""
     try:
         from kiwipiepy import Kiwi
     except ImportError:

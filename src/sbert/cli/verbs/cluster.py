@@ -1,0 +1,96 @@
+"""``sbert cluster``: divides texts into groups of similar meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, cast, get_args
+
+import typer
+
+from sbert.cli import show
+from sbert.cli.corpus import Corpus, check_page, check_table, read_corpus, write_map, write_table
+from sbert.cli.options import Collection, Column, Device, Format, Json, MapPage, ModelName, RowsOutput
+from sbert.errors import WrongUsage, check_value, counted
+from sbert.explore.clusters import ClusterMethod, ClusterOptions, Clusters, find_clusters, stability
+from sbert.text.display import number, one_line
+
+_SHOWN = 30
+
+
+def cluster(
+    source: Collection,
+    method: Annotated[str, typer.Option(help=f"{', '.join(get_args(ClusterMethod))}.")] = "kmeans",
+    k: Annotated[str, typer.Option("-k", help="kmeans: number of clusters, or auto (best silhouette).")] = "auto",
+    threshold: Annotated[
+        float | None, typer.Option(help="agglomerative, communities: lowest cosine. Defaults to 0.5 and 0.75.")
+    ] = None,
+    min_size: Annotated[int, typer.Option(min=1, help="communities, hdbscan: smallest cluster.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="kmeans: random seed.")] = 0,
+    seeds: Annotated[
+        int, typer.Option("--stability", min=0, help="kmeans: compare the clusters of so many seeds.")
+    ] = 0,
+    out: RowsOutput = None,
+    plot: MapPage = None,
+    model: ModelName = None,
+    column: Column = None,
+    kind: Format = None,
+    device: Device = None,
+    json: Json = False,
+) -> None:
+    """Divide the texts of a file or a store into clusters of similar meaning, the largest first.
+
+    The same texts give the same clusters in every run.
+
+    Example: sbert cluster questions.txt -k 20 -o clustered.tsv --plot map.html
+    """
+    check_value("--method", method, get_args(ClusterMethod))
+    check_table(out, source)
+    check_page(plot)
+    if seeds and method != "kmeans":
+        raise WrongUsage(f"--stability is for kmeans, but the method is {method}; leave it out")
+    options = ClusterOptions(_count(k), threshold, min_size, seed)
+    corpus = read_corpus(source, model, column, kind, device)
+    found = find_clusters(corpus.vectors, cast(ClusterMethod, method), options, corpus.texts)
+    score = stability(corpus.vectors, options, range(seeds)) if seeds else None
+    if out is not None:
+        pairs = zip(corpus.records, found.labels.tolist(), strict=True)
+        write_table(out, [{**record, "cluster": label} for record, label in pairs])
+    if plot is not None:
+        names = [one_line(corpus.texts[row]) for row in found.medoids.tolist()]
+        write_map(
+            plot, f"{len(corpus.texts):,} texts in {counted(len(names), 'cluster')}", corpus, found.labels, names
+        )
+    _show(corpus, found, score, json)
+
+
+def _count(k: str) -> int | Literal["auto"]:
+    if k == "auto":
+        return "auto"
+    if not k.isdecimal() or int(k) < 1:
+        raise WrongUsage(f"-k is {k!r}, but must be auto or a whole number from 1 on")
+    return int(k)
+
+
+def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool) -> None:
+    without = int((found.labels < 0).sum())
+    if in_json:
+        clusters: list[dict[str, Any]] = [
+            {"cluster": place, "size": size, "cohesion": cohesion, "medoid": row, "text": corpus.texts[row]}
+            for place, (size, cohesion, row) in enumerate(_facts(found))
+        ]
+        show.as_json({"texts": len(corpus.texts), "without": without, "stability": score, "clusters": clusters})
+        return
+    rows = [
+        [str(place), f"{size:,}", number(cohesion, 3), one_line(corpus.texts[row])]
+        for place, (size, cohesion, row) in enumerate(_facts(found))
+    ]
+    if rows:
+        show.table(["cluster", "size", "cohesion", "text nearest to the centre"], rows[:_SHOWN])
+    parts = [f"{counted(len(corpus.texts), 'text')} in {counted(len(rows), 'cluster')}"]
+    parts += [f"{len(rows) - _SHOWN} smaller ones are not shown"] if len(rows) > _SHOWN else []
+    parts += [f"{without:,} without a cluster"] if without else []
+    parts += [f"stability over seeds {score:.3f}"] if score is not None else []
+    show.note("; ".join(parts))
+
+
+def _facts(found: Clusters) -> list[tuple[int, float, int]]:
+    return list(zip(found.sizes.tolist(), found.cohesion.tolist(), found.medoids.tolist(), strict=True))
