@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from commandline import failure, sbert
 
+from sbert.data.writers import write_records
+
 QUESTIONS = [
     "카드 결제가 안 돼요",
     "카드 결제가 안 돼요 ",
@@ -166,7 +168,7 @@ def test_hard_negatives_become_triplets(folder, bi):
         (("cluster", "--method", "magic"), "--method is 'magic', but must be one of"),
         (
             ("cluster", "--method", "hdbscan", "--stability", "3"),
-            "--stability is for kmeans, but the method is hdbscan",
+            "--stability is for kmeans and compares at least",
         ),
         (("keywords", "--choice", "x"), "--choice is 'x', but must be one of"),
         (("keywords", "--together", "-o", "x.tsv"), "--together gives no keywords of single rows"),
@@ -191,6 +193,70 @@ def test_wrong_usage_is_one_sentence(texts, arguments, message):
 def test_bad_input_is_one_sentence(texts, bi, arguments, message):
     verb, *rest = arguments
     assert message in failure(verb, texts, *rest, "-m", bi)
+
+
+def test_no_output_replaces_an_input_or_another_output(texts, bi):
+    Path("둘.jsonl").write_text('{"text": "환불"}\n', "utf-8")
+    replaced = "is the input, which it would replace; name another one"
+    assert replaced in failure("dedupe", texts, "--against", "둘.jsonl", "-o", "둘.jsonl", "-m", bi)
+    write([{"anchor": "질문", "positive": "답"}], "짝.jsonl")
+    assert replaced in failure("mine", "짝.jsonl", "--corpus", "둘.jsonl", "-o", "둘.jsonl", "-m", bi)
+    assert "both name 'x.tsv'; name two files" in failure("dedupe", texts, "-o", "x.tsv", "--groups", "x.tsv", code=2)
+    same = ("--report", "x.html", "--plot", "./x.html")
+    assert "both name 'x.html'; name two files" in failure("topics", texts, *same, code=2)
+
+
+def test_what_an_output_cannot_hold_is_refused_before_any_work(folder, bi):
+    write([{"text": "칸\t나눔"}, {"text": "줄\n바꿈"}], "칸.jsonl")
+    for verb in ("cluster", "keywords", "topics"):
+        assert "has a tab or a line break, which tsv cannot hold" in failure(
+            verb, "칸.jsonl", "-o", "x.tsv", "-m", "no"
+        )
+    Path("반쪽.jsonl").write_text('{"text": "글", "x": "\\ud800"}\n', "utf-8")
+    assert "holds a lone surrogate" in failure("cluster", "반쪽.jsonl", "-o", "x.csv", "-m", "no")
+    write([{"text": "글", "cluster": "금"}], "이름.jsonl")
+    assert "has a field 'cluster' already" in failure("cluster", "이름.jsonl", "-o", "x.csv", "-m", "no")
+    assert not list(folder.glob("x.*"))
+
+
+def test_a_table_without_rows_is_a_table(texts, bi):
+    Path("하나.txt").write_text("글\n", "utf-8")
+    for suffix in ("tsv", "csv", "jsonl", "parquet"):
+        sbert("dedupe", "하나.txt", "--groups", f"무리.{suffix}", "-m", bi)
+    assert Path("무리.tsv").read_text("utf-8").split("\t")[0] == "row"
+    assert pq.read_table("무리.parquet").column_names == ["row", "kept_row", "score", "exact", "text", "kept_text"]
+    assert pq.read_table("무리.parquet").num_rows == 0
+
+
+def test_standard_output_has_rows_only(texts, bi):
+    for verb in ("cluster", "dedupe", "keywords", "topics"):
+        lines = sbert(verb, texts, "-o", "-", "-m", bi).stdout.splitlines()
+        assert all("text" in json.loads(line) for line in lines)
+        assert "both write to standard output" in failure(verb, texts, "-o", "-", "--json", code=2)
+
+
+def test_vectors_of_another_model_are_refused(texts, bi, tiny_folder):
+    other = str(tiny_folder("roberta"))
+    sbert("index", texts, "--store", "faq.db", "--id", "번호", "-m", other)
+    sbert("topics", texts, "--count", 2, "--save", "주제.json", "-m", other)
+    message = failure("topics", texts, "--assign", "주제.json", "-m", bi)
+    assert "주제.json come from a model with the fingerprint" in message
+    assert "fingerprint" in failure("dedupe", texts, "--against", "faq.db", "-m", bi)
+
+
+def test_types_that_change_late_fit_into_one_parquet_table(folder):
+    records = [{"n": 1 if row < 4100 else 1.5, "m": None if row < 4100 else "글"} for row in range(5000)]
+    write_records(Path("x.parquet"), records, ["n", "m"])
+    assert pq.read_table("x.parquet").to_pylist() == records
+
+
+def test_dates_that_are_none_are_told(texts, bi):
+    rows = [
+        {"text": f"글 {row}", "d": value} for row, value in enumerate(["2024-05-03", None, "", 20240503, "2023-01"])
+    ]
+    write(rows, "날짜.jsonl")
+    result = sbert("topics", "날짜.jsonl", "--count", 1, "--time", "d", "-m", bi)
+    assert "3 have no date such as 2024-05-03" in result.stderr
 
 
 def test_an_empty_file_is_one_sentence(folder, bi):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -106,10 +108,42 @@ def test_saved_topics_are_the_same(topics):
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"format": 9}', "[" * 100_000, '{"format": 1, "topics": [1]}'])
-def test_damaged_topics_are_one_sentence(damage):
-    with pytest.raises(BadModel, match=r"^(these are no topics|the topics have the format)") as caught:
+def test_what_is_no_topics_is_one_sentence(damage):
+    with pytest.raises(BadModel, match=r"^these are no topics, or damaged ones \(.*\); save them again$") as caught:
         Topics.from_json(damage)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("format", 9),
+        ("centres", [[float("nan")] * 6] * 3),
+        ("centres", [[1.0]]),
+        ("labels", [10**30] * 60),
+        ("least_confidence", float("nan")),
+        ("topics", [{"number": 99, "size": 1, "words": [], "examples": []}] * 3),
+        ("topics", [{"number": 0, "size": float("inf"), "words": [], "examples": []}]),
+        ("topics", [{"number": 0, "size": 1, "words": [[1, 2]], "examples": []}]),
+        ("topics", [{"number": 0, "size": 1, "words": [["a", "x"]], "examples": []}]),
+    ],
+)
+def test_damaged_topics_are_one_sentence(topics, field, value):
+    stored = json.loads(topics.to_json()) | {field: value}
+    with pytest.raises(BadModel, match="these are no topics, or damaged ones"):
+        Topics.from_json(json.dumps(stored))
+
+
+def test_topics_are_numbered_by_size_without_the_texts_below_the_confidence(collection):
+    texts, vectors, _ = collection
+    found = find_topics(texts, vectors, 6, least_confidence=0.5)
+    sizes = [topic.size for topic in found.topics]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(sizes) == (found.labels >= 0).sum()
+
+
+def test_texts_without_a_period_are_not_counted(topics):
+    assert topics.over_time([None] * 59 + ["2024-05"]) == {"2024-05": [0, 0, 1]}
 
 
 def test_two_runs_give_the_same(collection):
@@ -124,7 +158,7 @@ def test_two_runs_give_the_same(collection):
         (
             (["가"], [[1.0]]),
             {"method": "hdbscan"},
-            "no cluster was found; choose a smaller min_size, a lower threshold",
+            "no cluster was found, but topics are made of clusters; use another",
         ),
         ((["가"], [[1.0]]), {"least_confidence": 2}, "least_confidence is 2, but must be between 0 and 1"),
         ((["가"], [[1.0]], 0), {}, "count is 0, but must be at least 1"),

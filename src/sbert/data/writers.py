@@ -56,17 +56,19 @@ def check_fields(path: Path, rows: Iterable[Row], columns: Sequence[str] | None 
     """Refuse, before any work, rows whose fields in ``columns``, by default in all, the output cannot hold."""
     for row in rows:
         record = row.fields if columns is None else {column: row.fields[column] for column in columns}
-        if not _is_unicode(record):
-            field = next(name for name, value in record.items() if not _is_unicode([name, value]))
-            raise BadInput(
-                f"{row.where}: field {shown(field)} holds a lone surrogate, which is no Unicode character; repair or "
-                "drop it"
-            )
-        written = (name + _cell(value) for name, value in record.items())
-        if path.suffix.lower() == ".tsv" and any(mark in field for field in written for mark in "\t\r\n"):
-            raise BadInput(
-                f"{row.where}: a text has a tab or a line break, which tsv cannot hold; write .csv or .jsonl"
-            )
+        check_record(path, record, row.where)
+
+
+def check_record(path: Path, record: Record, where: str) -> None:
+    """Refuse a record that the output cannot hold; ``where`` is its position, for the message."""
+    if not _is_unicode(record):
+        field = next(name for name, value in record.items() if not _is_unicode([name, value]))
+        raise BadInput(
+            f"{where}: field {shown(field)} holds a lone surrogate, which is no Unicode character; repair or drop it"
+        )
+    written = (name + _cell(value) for name, value in record.items())
+    if path.suffix.lower() == ".tsv" and any(mark in field for field in written for mark in "\t\r\n"):
+        raise BadInput(f"{where}: a text has a tab or a line break, which tsv cannot hold; write .csv or .jsonl")
 
 
 def types_of(path: Path, rows: Rows, window: int, added: Record | None = None) -> pa.Schema | None:
@@ -112,6 +114,24 @@ def open_table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
             yield partial(_delimited, file, suffix)
         else:
             yield partial(_jsonl, file)
+
+
+def write_records(path: Path, records: Sequence[Record], fields: Sequence[str], window: int = 4096) -> None:
+    """Write a table with these fields, which appears whole or not at all; it may have no rows."""
+    suffix = path.suffix.lower()
+    windows = [records[start : start + window] for start in range(0, len(records), window)]
+    types = None
+    if suffix == ".parquet":
+        from sbert.data import parquet
+
+        types = parquet.types_of(windows or [[dict.fromkeys(fields, "")]])
+    if not records and suffix in (".tsv", ".csv"):
+        with whole_file(path) as file:
+            file.write(_line(fields, suffix))
+        return
+    with open_table(path, types) as write:
+        for part in windows or [[]]:
+            write([{name: record.get(name) for name in fields} for record in part])
 
 
 @contextmanager

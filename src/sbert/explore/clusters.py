@@ -167,7 +167,7 @@ def _k_means(vectors: FloatArray, options: ClusterOptions) -> IntArray:
     if k == "auto":
         k = _best_count(vectors, options.seed)
     check_count("k", k)
-    distinct = _distinct(vectors, k)
+    distinct = count_distinct(vectors, k)
     if k > distinct:
         raise BadInput(f"k is {k}, but there are only {distinct} different vectors; choose a smaller number")
     kind = KMeans if len(vectors) <= _MINI_BATCH_ROWS else MiniBatchKMeans
@@ -175,8 +175,8 @@ def _k_means(vectors: FloatArray, options: ClusterOptions) -> IntArray:
     return labels
 
 
-def _distinct(vectors: FloatArray, enough: int) -> int:
-    """Count the different vectors, and stop when there are enough."""
+def count_distinct(vectors: FloatArray, enough: int) -> int:
+    """Count the different vectors (N, D), and stop when there are enough."""
     seen: set[bytes] = set()
     for row in vectors:
         seen.add(row.tobytes())
@@ -192,7 +192,7 @@ def _best_count(vectors: FloatArray, seed: int) -> int:
 
     random = np.random.default_rng(seed)
     sample = vectors[np.sort(random.choice(len(vectors), min(_SAMPLE, len(vectors)), replace=False))]
-    most = min(_LARGEST_AUTO, _distinct(sample, len(sample)) - 1, max(2, len(sample) // 5))
+    most = min(_LARGEST_AUTO, count_distinct(sample, len(sample)) - 1, max(2, len(sample) // 5))
     if most < 2:
         return 1
     counts = np.unique(np.geomspace(2, most, 16).round().astype(int)).tolist()
@@ -243,7 +243,7 @@ def _hdbscan(vectors: FloatArray, options: ClusterOptions) -> IntArray:
         raise BadInput(f"min_size is {shown(options.min_size)}, but a dense cluster has at least 2 vectors")
     if len(vectors) < 2 * options.min_size:
         return np.full(len(vectors), -1, np.int64)
-    if _distinct(vectors, 2) == 1:
+    if count_distinct(vectors, 2) == 1:
         return np.zeros(len(vectors), np.int64)
     dimensions = min(_DENSE_DIMENSIONS, *vectors.shape)
     reduced = PCA(dimensions, random_state=0, svd_solver="full").fit_transform(vectors)

@@ -76,6 +76,11 @@ def find_keywords(
     places = {phrase: place for place, phrase in enumerate(distinct)}
     embedded = unit_vectors(model.encode(distinct))
     documents = unit_vectors(model.encode(list(texts)) if vectors is None else vectors)
+    if len(documents) != len(texts) or documents.shape[1] != embedded.shape[1]:
+        raise BadInput(
+            f"the vectors have shape {documents.shape}, but {(len(texts), embedded.shape[1])} is expected; embed the "
+            "texts with the same model"
+        )
     choose = _CHOICES[choice]
     result = []
     for document, own in zip(documents, found, strict=True):

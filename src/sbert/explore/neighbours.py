@@ -50,8 +50,8 @@ def unit_vectors(vectors: object) -> FloatArray:
 
 def check_threshold(threshold: float) -> None:
     """Raise BadInput unless ``threshold`` is a cosine."""
-    if not isinstance(threshold, int | float) or not -1 <= threshold <= 1:
-        raise BadInput(f"the threshold is {shown(threshold)}, but a cosine lies between -1 and 1")
+    if not isinstance(threshold, int | float | np.floating) or not -1 <= threshold <= 1:
+        raise BadInput(f"the threshold is {shown(threshold)}, but a cosine lies between -1 and 1; choose one of these")
 
 
 def close_pairs(vectors: FloatArray, threshold: float, exact: bool | None = None) -> Iterator[Pairs]:

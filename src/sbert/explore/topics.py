@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sbert.errors import BadInput, BadModel, check_count, shown
-from sbert.explore.clusters import ClusterMethod, ClusterOptions, Clusters, find_clusters, rows_by_label, summarised
+from sbert.explore.clusters import (
+    ClusterMethod,
+    ClusterOptions,
+    Clusters,
+    count_distinct,
+    find_clusters,
+    rows_by_label,
+    summarised,
+)
 from sbert.explore.neighbours import unit_vectors
 from sbert.explore.threads import on_one_thread
+from sbert.explore.wording import TopicWord, typical_words
 from sbert.text.phrases import phrases
 from sbert.types import FloatArray, IntArray
 
 _FORMAT = 1
 _TEMPERATURE = 0.05
 _NAME_WORDS = _EXAMPLES = 3
-
-
-class TopicWord(NamedTuple):
-    """A word or phrase, and how typical it is of a topic."""
-
-    phrase: str
-    weight: float
 
 
 class Topic(NamedTuple):
@@ -75,6 +76,8 @@ class Topics:
     """(N,)."""
     least_confidence: float = 0.0
     """Texts below this confidence have no topic."""
+    fingerprint: str = ""
+    """Identifies the model of the vectors, if it is known."""
 
     def assign(self, vectors: npt.ArrayLike) -> Assigned:
         """Assign texts to topics by their vectors (N, D), without changing the topics."""
@@ -121,15 +124,18 @@ class Topics:
             del groups[second]
         return merges
 
-    def over_time(self, periods: Sequence[str]) -> dict[str, list[int]]:
-        """Count the texts of each topic in each period, such as "2024-05", in the order of the periods' names."""
+    def over_time(self, periods: Sequence[str | None]) -> dict[str, list[int]]:
+        """Count the texts of each topic in each period, such as "2024-05", in the order of the periods' names.
+
+        A text whose period is None is not counted.
+        """
         if len(periods) != len(self.labels):
             raise BadInput(f"got {len(periods)} periods for {len(self.labels)} texts, but each text needs one")
-        counts = {period: [0] * len(self.topics) for period in sorted(set(periods))}
+        counts = {period: [0] * len(self.topics) for period in sorted({*periods} - {None}, key=str)}
         for period, label in zip(periods, self.labels.tolist(), strict=True):
-            if label >= 0:
+            if label >= 0 and period is not None:
                 counts[period][label] += 1
-        return counts
+        return {str(period): numbers for period, numbers in counts.items()}
 
     def to_json(self) -> str:
         """Return everything as JSON, from which :meth:`from_json` makes the same topics."""
@@ -141,6 +147,7 @@ class Topics:
                 "labels": self.labels.tolist(),
                 "confidence": self.confidence.tolist(),
                 "least_confidence": self.least_confidence,
+                "fingerprint": self.fingerprint,
             },
             ensure_ascii=False,
         )
@@ -150,24 +157,31 @@ class Topics:
         """Read what :meth:`to_json` wrote."""
         try:
             stored = json.loads(text)
-            if stored["format"] != _FORMAT:
-                raise BadModel(f"the topics have the format {shown(stored['format'])}, but {_FORMAT} is expected")
-            topics = [
-                Topic(
-                    int(one["number"]), int(one["size"]), [TopicWord(*word) for word in one["words"]], one["examples"]
-                )
-                for one in stored["topics"]
-            ]
-            centres = np.array(stored["centres"], np.float32)
-            labels, confidence = np.array(stored["labels"], np.int64), np.array(stored["confidence"], np.float32)
-            found = cls(topics, centres, labels, confidence, float(stored["least_confidence"]))
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
-            if isinstance(error, BadModel):
-                raise
-            raise BadModel(f"these are no topics ({shown(str(error))}); save them again") from None
-        if centres.ndim != 2 or len(centres) != len(topics) or labels.shape != confidence.shape:
-            raise BadModel("the topics are damaged: their sizes do not fit; save them again")
+            found = cls(
+                [_read_topic(number, one) for number, one in enumerate(stored["topics"])],
+                np.array(stored["centres"], np.float32),
+                np.array(stored["labels"], np.int64),
+                np.array(stored["confidence"], np.float32),
+                float(stored["least_confidence"]),
+                str(stored["fingerprint"]),
+            )
+            sizes = found.centres.ndim == 2 and len(found.centres) == len(found.topics) > 0
+            numbers = found.centres, found.confidence, found.least_confidence
+            whole = stored["format"] == _FORMAT and sizes and found.labels.shape == found.confidence.shape
+            if not whole or not all(np.isfinite(some).all() for some in numbers):
+                raise ValueError("sizes or numbers do not fit")
+        except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
+            raise BadModel(f"these are no topics, or damaged ones ({shown(str(error))}); save them again") from None
         return found
+
+
+def _read_topic(number: int, stored: dict[str, Any]) -> Topic:
+    """Read one topic. Raises ValueError, TypeError or LookupError unless it is one."""
+    words = [TopicWord(str(phrase), float(weight)) for phrase, weight in stored["words"]]
+    examples = [int(row) for row in stored["examples"]]
+    if stored["number"] != number or not all(isinstance(phrase, str) for phrase, _ in stored["words"]):
+        raise ValueError("a topic has another number, or a word that is no text")
+    return Topic(number, int(stored["size"]), words, examples)
 
 
 def find_topics(
@@ -207,10 +221,10 @@ def find_topics(
         raise BadInput(f"got {len(unit)} vectors for {len(texts)} texts, but each text needs one")
     options = options or ClusterOptions()
     if method == "kmeans" and options.k == "auto" and count is not None:
-        options = replace(options, k=min(count, len(unit)))
+        options = replace(options, k=count_distinct(unit, count))
     clusters = find_clusters(unit, method, options, texts)
     if not len(clusters.sizes):
-        raise BadInput("no cluster was found; choose a smaller min_size, a lower threshold or another method")
+        raise BadInput("no cluster was found, but topics are made of clusters; use another method, such as kmeans")
     terms = [phrases(text, longest) for text in texts]
     found = _described(unit, clusters, terms, words, least_confidence)
     return found if count is None or count >= len(found.topics) else _merged(found, unit, texts, terms, count, words)
@@ -222,12 +236,13 @@ def _described(
     """Name clusters and assign every text to the nearest one."""
     members = rows_by_label(clusters.labels, len(clusters.sizes))
     centres = unit_vectors(np.stack([vectors[rows].mean(axis=0) for rows in members]))
-    sizes = np.bincount(_assigned(vectors, centres, 0.0).labels, minlength=len(centres))
+    first = _assigned(vectors, centres, least_confidence).labels
+    sizes = np.bincount(first[first >= 0], minlength=len(centres))
     centres = centres[
         np.argsort(-sizes, kind="stable")
     ]  # assigning every text to the nearest centre changes the sizes
     labels, confidence = _assigned(vectors, centres, least_confidence)
-    typical = _typical_words(terms, labels, len(centres), words)
+    typical = typical_words(terms, labels, len(centres), words)
     groups = rows_by_label(labels, len(centres))
     topics = [
         Topic(number, len(rows), typical[number], _examples(vectors, centres[number], rows))
@@ -262,34 +277,3 @@ def _assigned(vectors: FloatArray, centres: FloatArray, least_confidence: float)
     best = cosines.max(axis=1, keepdims=True, initial=-1)
     confidence = 1 / np.exp((cosines - best) / _TEMPERATURE).sum(axis=1)
     return Assigned(np.where(confidence >= least_confidence, labels, -1), confidence.astype(np.float32))
-
-
-def _typical_words(terms: Iterable[list[str]], labels: IntArray, topics: int, words: int) -> list[list[TopicWord]]:
-    """Return the words with the highest class-based tf-idf of each topic (Grootendorst, 2022)."""
-    counts: list[Counter[str]] = [Counter() for _ in range(topics)]
-    for own, label in zip(terms, labels.tolist(), strict=True):
-        if label >= 0:
-            counts[label].update(own)
-    everywhere: Counter[str] = Counter()
-    for one in counts:
-        everywhere.update(one)
-    mean = sum(everywhere.values()) / max(topics, 1)
-    found = []
-    for one in counts:
-        total = max(sum(one.values()), 1)
-        weights = {word: count / total * float(np.log1p(mean / everywhere[word])) for word, count in one.items()}
-        best = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-        found.append([TopicWord(word, weight) for word, weight in _distinct(best, words)])
-    return found
-
-
-def _distinct(ranked: Iterable[tuple[str, float]], words: int) -> list[tuple[str, float]]:
-    """Return the first words, without those that are part of a phrase chosen before or contain one."""
-    chosen: list[tuple[str, float]] = []
-    for word, weight in ranked:
-        parts = set(word.split())
-        if all(parts.isdisjoint(other.split()) for other, _ in chosen):
-            chosen.append((word, weight))
-        if len(chosen) == words:
-            break
-    return chosen

@@ -7,8 +7,16 @@ from typing import Annotated, Any, Literal, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_page, check_table, read_corpus, write_map, write_table
+from sbert.cli.corpus import (
+    PAGE_SUFFIXES,
+    Corpus,
+    check_outputs,
+    check_standard_output,
+    read_corpus,
+    write_map,
+)
 from sbert.cli.options import Collection, Column, Device, Format, Json, MapPage, ModelName, RowsOutput
+from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.clusters import ClusterMethod, ClusterOptions, Clusters, find_clusters, stability
 from sbert.text.display import number, one_line
@@ -21,10 +29,11 @@ def cluster(
     method: Annotated[str, typer.Option(help=f"{', '.join(get_args(ClusterMethod))}.")] = "kmeans",
     k: Annotated[str, typer.Option("-k", help="kmeans: number of clusters, or auto (best silhouette).")] = "auto",
     threshold: Annotated[
-        float | None, typer.Option(help="agglomerative, communities: lowest cosine. Defaults to 0.5 and 0.75.")
+        float | None,
+        typer.Option(min=-1, max=1, help="agglomerative (0.5), communities (0.75): lowest cosine."),
     ] = None,
     min_size: Annotated[int, typer.Option(min=1, help="communities, hdbscan: smallest cluster.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="kmeans: random seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="kmeans: random seed.")] = 0,
     seeds: Annotated[
         int, typer.Option("--stability", min=0, help="kmeans: compare the clusters of so many seeds.")
     ] = 0,
@@ -43,23 +52,24 @@ def cluster(
     Example: sbert cluster questions.txt -k 20 -o clustered.tsv --plot map.html
     """
     check_value("--method", method, get_args(ClusterMethod))
-    check_table(out, source)
-    check_page(plot)
-    if seeds and method != "kmeans":
-        raise WrongUsage(f"--stability is for kmeans, but the method is {method}; leave it out")
+    check_outputs([source], {"-o": (out, TABLE_SUFFIXES), "--plot": (plot, PAGE_SUFFIXES)})
+    check_standard_output(out, json)
+    if seeds and (method != "kmeans" or seeds == 1):
+        raise WrongUsage("--stability is for kmeans and compares at least two seeds; leave it out, or give 2 or more")
     options = ClusterOptions(_count(k), threshold, min_size, seed)
-    corpus = read_corpus(source, model, column, kind, device)
+    corpus = read_corpus(source, model, column, kind, device, out=out, added=["cluster"])
     found = find_clusters(corpus.vectors, cast(ClusterMethod, method), options, corpus.texts)
     score = stability(corpus.vectors, options, range(seeds)) if seeds else None
     if out is not None:
         pairs = zip(corpus.records, found.labels.tolist(), strict=True)
-        write_table(out, [{**record, "cluster": label} for record, label in pairs])
+        labelled = [{**record, "cluster": label} for record, label in pairs]
+        write_records(out, labelled, [*corpus.fields(), "cluster"])
     if plot is not None:
         names = [one_line(corpus.texts[row]) for row in found.medoids.tolist()]
         write_map(
             plot, f"{len(corpus.texts):,} texts in {counted(len(names), 'cluster')}", corpus, found.labels, names
         )
-    _show(corpus, found, score, json)
+    _show(corpus, found, score, json, table=out != STANDARD_OUTPUT)
 
 
 def _count(k: str) -> int | Literal["auto"]:
@@ -70,7 +80,7 @@ def _count(k: str) -> int | Literal["auto"]:
     return int(k)
 
 
-def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool) -> None:
+def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool, table: bool) -> None:
     without = int((found.labels < 0).sum())
     if in_json:
         clusters: list[dict[str, Any]] = [
@@ -83,7 +93,7 @@ def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool) -
         [str(place), f"{size:,}", number(cohesion, 3), one_line(corpus.texts[row])]
         for place, (size, cohesion, row) in enumerate(_facts(found))
     ]
-    if rows:
+    if rows and table:
         show.table(["cluster", "size", "cohesion", "text nearest to the centre"], rows[:_SHOWN])
     parts = [f"{counted(len(corpus.texts), 'text')} in {counted(len(rows), 'cluster')}"]
     parts += [f"{len(rows) - _SHOWN} smaller ones are not shown"] if len(rows) > _SHOWN else []

@@ -8,13 +8,16 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_table, read_corpus, write_table
+from sbert.cli.corpus import Corpus, check_outputs, check_same_model, check_standard_output, read_corpus
 from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName
+from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.duplicates import Duplicates, Keep, Overlap, find_duplicates, find_overlap
 from sbert.text.display import number, one_line
 
 _SHOWN = 20
+_GROUP_FIELDS = ("row", "kept_row", "score", "exact", "text", "kept_text")
+_OVERLAP_FIELDS = (*Overlap._fields, "text", "other_text")
 
 
 def dedupe(
@@ -43,27 +46,30 @@ def dedupe(
     Example: sbert dedupe questions.jsonl --threshold 0.9 -o clean.jsonl --groups groups.tsv
     """
     check_value("--keep", keep, get_args(Keep))
-    check_table(out, source)
-    check_table(groups, source)
+    check_outputs([source, against], {"-o": (out, TABLE_SUFFIXES), "--groups": (groups, TABLE_SUFFIXES)})
+    for path in (out, groups):
+        check_standard_output(path, json)
     if against is not None and keep != "first":
         raise WrongUsage("--keep chooses within one file, but --against compares two; leave one of them out")
-    corpus = read_corpus(source, model, column, kind, device)
+    corpus = read_corpus(source, model, column, kind, device, out=out)
+    table = STANDARD_OUTPUT not in (out, groups)
     if against is not None:
         other = read_corpus(against, model, column, kind, device)
+        check_same_model(corpus, other)
         found = find_overlap(corpus.texts, corpus.vectors, other.texts, other.vectors, threshold)
         _write_overlap(corpus, other, found, out, groups)
-        _show_overlap(corpus, other, found, json)
+        _show_overlap(corpus, other, found, json, table)
         return
     duplicates = find_duplicates(corpus.texts, corpus.vectors, threshold, cast(Keep, keep))
     _write_duplicates(corpus, duplicates, out, groups)
-    _show_duplicates(corpus, duplicates, json)
+    _show_duplicates(corpus, duplicates, json, table)
 
 
 def _write_duplicates(corpus: Corpus, found: Duplicates, out: Path | None, groups: Path | None) -> None:
     if out is not None:
-        write_table(out, [corpus.records[row] for row in found.kept.tolist()])
+        write_records(out, [corpus.records[row] for row in found.kept.tolist()], corpus.fields())
     if groups is not None:
-        write_table(
+        write_records(
             groups,
             [
                 {
@@ -77,17 +83,18 @@ def _write_duplicates(corpus: Corpus, found: Duplicates, out: Path | None, group
                 for group in found.groups()
                 for row, score, exact in zip(group.rows, group.scores, group.exact, strict=True)
             ],
+            _GROUP_FIELDS,
         )
 
 
-def _show_duplicates(corpus: Corpus, found: Duplicates, in_json: bool) -> None:
+def _show_duplicates(corpus: Corpus, found: Duplicates, in_json: bool, table: bool) -> None:
     groups, texts = found.groups(), corpus.texts
     removed, exact = len(texts) - len(found.kept), int(found.exact.sum())
     if in_json:
         listed = [{**group._asdict(), "text": texts[group.kept]} for group in groups]
         show.as_json({"texts": len(texts), "kept": len(found.kept), "exact": exact, "groups": listed})
         return
-    if groups:
+    if groups and table:
         show.table(
             ["size", "lowest", "row", "text that is kept, and one that is removed"],
             [
@@ -107,9 +114,9 @@ def _show_duplicates(corpus: Corpus, found: Duplicates, in_json: bool) -> None:
 def _write_overlap(corpus: Corpus, other: Corpus, found: list[Overlap], out: Path | None, groups: Path | None) -> None:
     there = {overlap.row for overlap in found}
     if out is not None:
-        write_table(out, [record for row, record in enumerate(corpus.records) if row not in there])
+        write_records(out, [one for row, one in enumerate(corpus.records) if row not in there], corpus.fields())
     if groups is not None:
-        write_table(groups, [_overlap_record(corpus, other, overlap) for overlap in found])
+        write_records(groups, [_overlap_record(corpus, other, overlap) for overlap in found], _OVERLAP_FIELDS)
 
 
 def _overlap_record(corpus: Corpus, other: Corpus, overlap: Overlap) -> dict[str, object]:
@@ -117,12 +124,12 @@ def _overlap_record(corpus: Corpus, other: Corpus, overlap: Overlap) -> dict[str
     return {**overlap._asdict(), **texts}
 
 
-def _show_overlap(corpus: Corpus, other: Corpus, found: list[Overlap], in_json: bool) -> None:
+def _show_overlap(corpus: Corpus, other: Corpus, found: list[Overlap], in_json: bool, table: bool) -> None:
     if in_json:
         listed = [_overlap_record(corpus, other, overlap) for overlap in found]
         show.as_json({"texts": len(corpus.texts), "overlap": listed})
         return
-    if found:
+    if found and table:
         show.table(
             ["score", "row", "text, and the same in the other file"],
             [

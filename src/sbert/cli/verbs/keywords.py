@@ -7,8 +7,9 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import check_table, read_corpus, write_table
+from sbert.cli.corpus import check_outputs, check_standard_output, read_corpus
 from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName, RowsOutput
+from sbert.data.writers import TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.keywords import Choice, corpus_keywords, find_keywords
 from sbert.text.display import number, one_line
@@ -38,10 +39,11 @@ def keywords(
     Example: sbert keywords articles.jsonl --top 3
     """
     check_value("--choice", choice, get_args(Choice))
-    check_table(out, source)
+    check_outputs([source], {"-o": (out, TABLE_SUFFIXES)})
+    check_standard_output(out, json)
     if together and out is not None:
         raise WrongUsage("--together gives no keywords of single rows, but -o writes those; leave one of them out")
-    corpus = read_corpus(source, model, column, kind, device)
+    corpus = read_corpus(source, model, column, kind, device, out=out, added=["keywords"])
     chosen = cast(Choice, choice)
     if together:
         common = corpus_keywords(
@@ -59,7 +61,8 @@ def keywords(
     if out is not None:
         lists = out.suffix.lower() in (".jsonl", ".parquet") or str(out) == "-"
         cells = phrases if lists else [", ".join(own) for own in phrases]
-        write_table(out, [{**record, "keywords": own} for record, own in zip(corpus.records, cells, strict=True)])
+        labelled = [{**record, "keywords": own} for record, own in zip(corpus.records, cells, strict=True)]
+        write_records(out, labelled, [*corpus.fields(), "keywords"])
     if json:
         rows = zip(corpus.texts, found, strict=True)
         show.as_json([{"text": text, "keywords": [word._asdict() for word in own]} for text, own in rows])

@@ -9,11 +9,11 @@ import numpy as np
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_page, read_corpus, write_map
+from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, check_outputs, read_corpus, write_map
 from sbert.cli.options import Collection, Column, Device, Format, ModelName
-from sbert.data.writers import check_output, open_table
+from sbert.data.writers import write_records
 from sbert.errors import WrongUsage, counted
-from sbert.types import IntArray
+from sbert.types import FloatArray, IntArray
 
 _MOST_GROUPS = 200
 
@@ -39,15 +39,13 @@ def map(
 
     Example: sbert map questions.txt -o map.html
     """
-    check_page(out)
-    if parquet is not None:
-        check_output(parquet, (".parquet",))
+    check_outputs([source], {"-o": (out, PAGE_SUFFIXES), "--parquet": (parquet, (".parquet",))})
     corpus = read_corpus(source, model, column, kind, device)
     groups, names = _groups(corpus, colour)
     heading = title or f"{Path(corpus.source).name}: {counted(len(corpus.texts), 'text')}"
-    write_map(out, heading, corpus, groups, names)
+    places = write_map(out, heading, corpus, groups, names)
     if parquet is not None:
-        _write_parquet(parquet, corpus, groups, names)
+        _write_parquet(parquet, corpus, places, groups, names)
     show.note(f"{counted(len(corpus.texts), 'text')} -> {out}")
 
 
@@ -73,14 +71,9 @@ def _groups(corpus: Corpus, colour: str) -> tuple[IntArray, list[str]]:
     return np.array([places.get(value, -1) for value in values]), names
 
 
-def _write_parquet(path: Path, corpus: Corpus, groups: IntArray, names: list[str]) -> None:
-    from sbert.explore.layout import plane_layout
-
-    places = plane_layout(corpus.vectors)
-    with open_table(path) as write:
-        write(
-            [
-                {"text": text, "projection_x": x, "projection_y": y, "group": names[group] if group >= 0 else ""}
-                for text, (x, y), group in zip(corpus.texts, places.tolist(), groups.tolist(), strict=True)
-            ]
-        )
+def _write_parquet(path: Path, corpus: Corpus, places: FloatArray, groups: IntArray, names: list[str]) -> None:
+    records = [
+        {"text": text, "projection_x": x, "projection_y": y, "group": names[group] if group >= 0 else ""}
+        for text, (x, y), group in zip(corpus.texts, places.tolist(), groups.tolist(), strict=True)
+    ]
+    write_records(path, records, ["text", "projection_x", "projection_y", "group"])

@@ -9,9 +9,10 @@ import numpy as np
 import typer
 
 from sbert.cli import show
+from sbert.cli.corpus import check_outputs
 from sbert.cli.options import Columns, Device, Format, Json, ModelName, names
 from sbert.data.rows import read_texts, scan
-from sbert.data.writers import TABLE_SUFFIXES, check_output, open_table
+from sbert.data.writers import TABLE_SUFFIXES, check_record, open_table
 from sbert.disk.progress import Progress
 from sbert.errors import BadInput, counted
 from sbert.explore.negatives import NegativeOptions, ScorePairs, mine_negatives
@@ -43,7 +44,7 @@ def mine(
 
     Example: sbert mine questions_answers.tsv -o triplets.tsv --margin 0.1
     """
-    check_output(out, TABLE_SUFFIXES, source)
+    check_outputs([source, corpus], {"-o": (out, TABLE_SUFFIXES)})
     options = NegativeOptions(count, skip, depth, margin, most_score)
     rows = scan(source, names(columns), kind)
     if len(rows.columns) != 2:
@@ -53,6 +54,8 @@ def mine(
         )
     pairs = [cast(tuple[str, str], row.texts) for row in rows]
     more = [] if corpus is None else [row.texts[0] for row in read_texts(corpus)]
+    for row, text in enumerate([*(text for pair in pairs for text in pair), *more]):
+        check_record(out, {"text": text}, f"text {row}")
     encoder = BiEncoder.from_pretrained(model, device=device)
     found = set[tuple[str, str]]()
     written = 0

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast, get_args
 
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_page, check_table, read_corpus, write_map, write_table
+from sbert.cli.corpus import (
+    PAGE_SUFFIXES,
+    Corpus,
+    check_outputs,
+    check_standard_output,
+    read_corpus,
+    write_map,
+)
 from sbert.cli.options import Collection, Column, Device, Format, HtmlReport, Json, MapPage, ModelName, RowsOutput
-from sbert.data.writers import check_output
+from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.disk.files import write_bytes
-from sbert.errors import BadInput, WrongUsage, check_value, counted
+from sbert.errors import BadInput, BadModel, WrongUsage, check_value, counted
 from sbert.explore.clusters import ClusterMethod
 from sbert.explore.topics import Topics, find_topics
+from sbert.models.fingerprint import fingerprint
 from sbert.text.display import one_line
 
 _WORDS, _SHOWN = 6, 30
-_MONTH = len("2024-05")
+_ADDED = ("topic", "topic_name", "confidence")
 
 
 def topics(
@@ -49,29 +59,36 @@ def topics(
     Example: sbert topics questions.txt --count 20 --report topics.html -o assigned.tsv
     """
     check_value("--method", method, get_args(ClusterMethod))
-    check_table(out, source)
-    check_page(report)
-    check_page(plot)
-    if save is not None:
-        check_output(save, (".json",))
-    if known is not None and (save is not None or count is not None):
-        raise WrongUsage("--assign uses topics that exist, but --count and --save make new ones; leave them out")
-    corpus = read_corpus(source, model, column, kind, device)
+    outputs = {"-o": (out, TABLE_SUFFIXES), "--save": (save, (".json",)), "--plot": (plot, PAGE_SUFFIXES)}
+    check_outputs([source, str(known or source)], {**outputs, "--report": (report, PAGE_SUFFIXES)})
+    check_standard_output(out, json)
+    if known is not None and (save is not None or count is not None or least_confidence or method != "kmeans"):
+        raise WrongUsage(
+            "--assign uses topics that exist, but --count, --method, --least-confidence and --save make new ones; "
+            "leave them out"
+        )
+    corpus = read_corpus(source, model, column, kind, device, out=out, added=_ADDED)
     if known is not None:
         found = _reassigned(known, corpus)
     else:
         way = cast(ClusterMethod, method)
         found = find_topics(corpus.texts, corpus.vectors, count, method=way, least_confidence=least_confidence)
-    over_time = None if time is None else found.over_time([str(value)[:_MONTH] for value in corpus.column(time)])
+    over_time = None if time is None else found.over_time([_month(value) for value in corpus.column(time)])
     if save is not None:
-        write_bytes(save, found.to_json().encode())
+        write_bytes(save, replace(found, fingerprint=fingerprint(corpus.model)).to_json().encode())
     if out is not None:
-        write_table(out, _labelled(corpus, found))
+        write_records(out, _labelled(corpus, found), [*corpus.fields(), *_ADDED])
     if plot is not None:
         _draw(plot, corpus, found)
     if report is not None:
         _report(report, corpus, found, over_time)
-    _show(corpus, found, over_time, json)
+    _show(corpus, found, over_time, json, table=out != STANDARD_OUTPUT)
+
+
+def _month(value: object) -> str | None:
+    """Return the month of a date such as 2024-05-03, or None for anything else."""
+    match = re.match(r"\d{4}-\d{2}", str(value))
+    return match[0] if match else None
 
 
 def _draw(path: Path, corpus: Corpus, found: Topics) -> None:
@@ -85,7 +102,16 @@ def _reassigned(path: Path, corpus: Corpus) -> Topics:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read ({error}); name a file that --save wrote") from None
-    return Topics.from_json(text).with_texts(corpus.vectors)
+    try:
+        saved = Topics.from_json(text)
+    except BadModel as error:
+        raise BadModel(f"{path}: {error}") from None
+    if saved.fingerprint and saved.fingerprint != fingerprint(corpus.model):
+        raise BadInput(
+            f"the topics in {path} come from a model with the fingerprint {saved.fingerprint}, but the model given "
+            f"has {fingerprint(corpus.model)}; name that model, or find the topics again"
+        )
+    return saved.with_texts(corpus.vectors)
 
 
 def _labelled(corpus: Corpus, found: Topics) -> list[dict[str, Any]]:
@@ -116,7 +142,7 @@ def _report(path: Path, corpus: Corpus, found: Topics, over_time: dict[str, list
     write_bytes(path, page(TopicPage(corpus.source, len(corpus.texts), without, rows, merges, over_time)).encode())
 
 
-def _show(corpus: Corpus, found: Topics, over_time: dict[str, list[int]] | None, in_json: bool) -> None:
+def _show(corpus: Corpus, found: Topics, over_time: dict[str, list[int]] | None, in_json: bool, table: bool) -> None:
     without = int((found.labels < 0).sum())
     if in_json:
         listed = [
@@ -130,13 +156,16 @@ def _show(corpus: Corpus, found: Topics, over_time: dict[str, list[int]] | None,
         [str(topic.number), f"{topic.size:,}", words + "\n" + (_example(corpus, topic.examples))]
         for topic, words in zip(found.topics, _words(found), strict=True)
     ]
-    show.table(["topic", "texts", "words, and the text nearest to the centre"], rows[:_SHOWN])
-    if over_time is not None:
+    if table:
+        show.table(["topic", "texts", "words, and the text nearest to the centre"], rows[:_SHOWN])
+    if over_time is not None and table:
         headings = ["period", *(str(topic.number) for topic in found.topics[:_SHOWN])]
         show.table(headings, [[period, *map(str, counts[:_SHOWN])] for period, counts in over_time.items()])
     parts = [f"{counted(len(corpus.texts), 'text')} on {counted(len(rows), 'topic')}"]
     parts += [f"{len(rows) - _SHOWN} smaller ones are not shown"] if len(rows) > _SHOWN else []
     parts += [f"{without:,} below the confidence have none" if without else "every text has a topic"]
+    if over_time is not None and (dated := sum(map(sum, over_time.values()))) < len(corpus.texts) - without:
+        parts.append(f"{len(corpus.texts) - without - dated:,} have no date such as 2024-05-03")
     show.note("; ".join(parts))
 
 
