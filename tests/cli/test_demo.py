@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from commandline import failure, sbert
-from threadpoolctl import threadpool_limits
 from webpage import read
 
 from sbert import BiEncoder
 from sbert.cli.demo.results import KOREAN_QUERY, QUERIES, SAMPLE, read_sentences
-from sbert.cli.demo.topics import layout, topic_means
+from sbert.cli.demo.topics import topic_means
 
 
 @pytest.fixture(scope="module")
@@ -132,17 +131,6 @@ def clusters(count: int) -> tuple[np.ndarray, np.ndarray]:
     labels = np.arange(count) % 3
     vectors = np.eye(16)[labels] * 3 + generator.normal(size=(count, 16)) * 0.4
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32), labels
-
-
-def test_the_map_keeps_neighbours_together_and_is_the_same_every_time():
-    vectors, labels = clusters(150)
-    places = layout(vectors)
-    assert places.shape == (150, 2)
-    distances = np.linalg.norm(places[:, None] - places, axis=2)
-    np.fill_diagonal(distances, np.inf)
-    assert (labels[distances.argmin(axis=1)] == labels).all()
-    with threadpool_limits(2):
-        assert (places == layout(vectors)).all()
 
 
 def test_the_squares_are_means_without_a_sentence_and_itself():

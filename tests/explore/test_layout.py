@@ -46,3 +46,10 @@ def test_few_or_equal_vectors_have_places(count):
     assert places.shape == (count, 2)
     assert np.isfinite(places).all()
     assert np.isfinite(plane_layout(np.random.default_rng(0).standard_normal((count, 1)))).all()
+
+
+def test_the_nearest_point_always_belongs_to_the_same_group():
+    random = np.random.default_rng(0)
+    labels = np.arange(150) % 3
+    vectors = np.eye(16)[labels] * 3 + random.normal(size=(150, 16)) * 0.4
+    assert share_with_same_neighbour(plane_layout(vectors), labels) == 1

@@ -111,30 +111,29 @@ def check_same_model(first: Corpus, second: Corpus) -> None:
         )
 
 
-def check_outputs(inputs: Sequence[str | None], outputs: Mapping[str, tuple[Path | None, Collection[str]]]) -> None:
+def check_outputs(
+    inputs: Sequence[str | None], outputs: Mapping[str, tuple[Path | None, Collection[str]]], in_json: bool = False
+) -> None:
     """Refuse, before any work, outputs that cannot be written, that are an input, or that are the same file.
 
     Args:
         inputs: The files and stores that are read.
         outputs: The path and the suffixes of each output by its option; "-" is accepted for a table.
+        in_json: Whether a JSON object goes to standard output, where no table may go beside it.
     """
     seen: dict[Path, str] = {}
     for option, (path, suffixes) in outputs.items():
         if path is None:
             continue
-        for source in inputs or [None]:
+        for source in inputs:
             check_output(path, suffixes, source, standard_output=suffixes == TABLE_SUFFIXES)
         if path == STANDARD_OUTPUT:
+            if in_json:
+                raise WrongUsage(f"{option} - and --json both write to standard output; leave one of them out")
             continue
         if (place := path.resolve()) in seen:
             raise WrongUsage(f"{seen[place]} and {option} both name {str(path)!r}; name two files")
         seen[place] = option
-
-
-def check_standard_output(out: Path | None, in_json: bool) -> None:
-    """Refuse to write rows and a JSON object to standard output, where no program could tell them apart."""
-    if out == STANDARD_OUTPUT and in_json:
-        raise WrongUsage("-o - and --json both write to standard output; leave one of them out")
 
 
 def write_map(path: Path, title: str, corpus: Corpus, groups: IntArray, names: Sequence[str]) -> FloatArray:

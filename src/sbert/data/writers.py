@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 STANDARD_OUTPUT = Path("-")
 TABLE_SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")
 VECTOR_SUFFIXES = (".npy", ".parquet", ".jsonl")
+_WINDOW = 4096  # records that are written together
 
 
 class Write(Protocol):
@@ -116,10 +117,10 @@ def open_table(path: Path, types: pa.Schema | None = None) -> Iterator[Write]:
             yield partial(_jsonl, file)
 
 
-def write_records(path: Path, records: Sequence[Record], fields: Sequence[str], window: int = 4096) -> None:
+def write_records(path: Path, records: Sequence[Record], fields: Sequence[str]) -> None:
     """Write a table with these fields, which appears whole or not at all; it may have no rows."""
     suffix = path.suffix.lower()
-    windows = [records[start : start + window] for start in range(0, len(records), window)]
+    windows = [records[start : start + _WINDOW] for start in range(0, len(records), _WINDOW)]
     types = None
     if suffix == ".parquet":
         from sbert.data import parquet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from sbert.errors import BadInput, check_count, check_option, shown
 from sbert.explore.neighbours import unit_vectors
 from sbert.text.phrases import phrases
 from sbert.text.stopwords import STOP_WORDS
-from sbert.types import FloatArray, IntArray
+from sbert.types import Encoder, FloatArray, IntArray
 
 Choice = Literal["nearest", "mmr", "max-sum"]
 """How keywords are chosen among the candidates: those nearest to the text; each next one near to the text and unlike
@@ -30,17 +30,9 @@ class Keyword(NamedTuple):
     score: float
 
 
-class Embedder(Protocol):
-    """What embeds texts and phrases alike."""
-
-    def encode(self, sentences: list[str], /) -> FloatArray:
-        """Embed texts: (N, D)."""
-        ...
-
-
 def find_keywords(
     texts: Sequence[str],
-    model: Embedder,
+    model: Encoder,
     top: int = 5,
     choice: Choice = "mmr",
     *,
@@ -93,7 +85,7 @@ def find_keywords(
 
 def corpus_keywords(
     texts: Sequence[str],
-    model: Embedder,
+    model: Encoder,
     top: int = 10,
     choice: Choice = "mmr",
     *,

@@ -1,10 +1,11 @@
-"""Places the sentences of the demo on a map and compares their topics, for its page. Works on vectors alone."""
+"""Prepares the map and the comparison of topics for the page of the demo. Works on vectors alone."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from sbert.cli.demo.results import DemoResults
+from sbert.explore.layout import plane_layout
 from sbert.pages.records import Demo
 from sbert.types import FloatArray, IntArray
 
@@ -25,23 +26,12 @@ def page_record(found: DemoResults) -> Demo:
         costs=found.cost_table(),
         notes=found.notes,
         sentences=found.sentences,
-        points=layout(unit).tolist(),
+        points=plane_layout(unit).tolist(),
         topics=topics,
         means=topic_means(cosines, labels).tolist(),
         same_topic=float((labels[cosines.argmax(axis=1)] == labels).mean()),
         same_by_chance=float((counts * (counts - 1)).sum() / (len(labels) * (len(labels) - 1))),
     )
-
-
-def layout(vectors: FloatArray) -> FloatArray:
-    """(N, D) -> (N, 2) by t-SNE. It starts from the principal components, where 250 iterations are enough."""
-    from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
-
-    method = TSNE(init="pca", early_exaggeration=1, max_iter=250, random_state=0)
-    with threadpool_limits(1):  # the result would depend on the number of threads
-        points: FloatArray = method.fit_transform(vectors)
-    return points
 
 
 def topic_means(cosines: FloatArray, labels: IntArray) -> FloatArray:

@@ -11,7 +11,6 @@ from sbert.cli.corpus import (
     PAGE_SUFFIXES,
     Corpus,
     check_outputs,
-    check_standard_output,
     read_corpus,
     write_map,
 )
@@ -52,8 +51,7 @@ def cluster(
     Example: sbert cluster questions.txt -k 20 -o clustered.tsv --plot map.html
     """
     check_value("--method", method, get_args(ClusterMethod))
-    check_outputs([source], {"-o": (out, TABLE_SUFFIXES), "--plot": (plot, PAGE_SUFFIXES)})
-    check_standard_output(out, json)
+    check_outputs([source], {"-o": (out, TABLE_SUFFIXES), "--plot": (plot, PAGE_SUFFIXES)}, json)
     if seeds and (method != "kmeans" or seeds == 1):
         raise WrongUsage("--stability is for kmeans and compares at least two seeds; leave it out, or give 2 or more")
     options = ClusterOptions(_count(k), threshold, min_size, seed)

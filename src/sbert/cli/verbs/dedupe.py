@@ -8,7 +8,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_outputs, check_same_model, check_standard_output, read_corpus
+from sbert.cli.corpus import Corpus, check_outputs, check_same_model, read_corpus
 from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
@@ -46,9 +46,7 @@ def dedupe(
     Example: sbert dedupe questions.jsonl --threshold 0.9 -o clean.jsonl --groups groups.tsv
     """
     check_value("--keep", keep, get_args(Keep))
-    check_outputs([source, against], {"-o": (out, TABLE_SUFFIXES), "--groups": (groups, TABLE_SUFFIXES)})
-    for path in (out, groups):
-        check_standard_output(path, json)
+    check_outputs([source, against], {"-o": (out, TABLE_SUFFIXES), "--groups": (groups, TABLE_SUFFIXES)}, json)
     if against is not None and keep != "first":
         raise WrongUsage("--keep chooses within one file, but --against compares two; leave one of them out")
     corpus = read_corpus(source, model, column, kind, device, out=out)

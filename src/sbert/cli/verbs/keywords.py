@@ -7,7 +7,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import check_outputs, check_standard_output, read_corpus
+from sbert.cli.corpus import check_outputs, read_corpus
 from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName, RowsOutput
 from sbert.data.writers import TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
@@ -39,8 +39,7 @@ def keywords(
     Example: sbert keywords articles.jsonl --top 3
     """
     check_value("--choice", choice, get_args(Choice))
-    check_outputs([source], {"-o": (out, TABLE_SUFFIXES)})
-    check_standard_output(out, json)
+    check_outputs([source], {"-o": (out, TABLE_SUFFIXES)}, json)
     if together and out is not None:
         raise WrongUsage("--together gives no keywords of single rows, but -o writes those; leave one of them out")
     corpus = read_corpus(source, model, column, kind, device, out=out, added=["keywords"])

@@ -14,7 +14,6 @@ from sbert.cli.corpus import (
     PAGE_SUFFIXES,
     Corpus,
     check_outputs,
-    check_standard_output,
     read_corpus,
     write_map,
 )
@@ -60,8 +59,9 @@ def topics(
     """
     check_value("--method", method, get_args(ClusterMethod))
     outputs = {"-o": (out, TABLE_SUFFIXES), "--save": (save, (".json",)), "--plot": (plot, PAGE_SUFFIXES)}
-    check_outputs([source, str(known or source)], {**outputs, "--report": (report, PAGE_SUFFIXES)})
-    check_standard_output(out, json)
+    check_outputs(
+        [source, None if known is None else str(known)], {**outputs, "--report": (report, PAGE_SUFFIXES)}, json
+    )
     if known is not None and (save is not None or count is not None or least_confidence or method != "kmeans"):
         raise WrongUsage(
             "--assign uses topics that exist, but --count, --method, --least-confidence and --save make new ones; "
