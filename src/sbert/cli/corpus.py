@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sbert.cli.embeddings import EMBEDDING, MODEL, embeddings_of
+from sbert.cli.options import Collection, Column, Device, Format, ModelName
 from sbert.cli.stores import is_store
-from sbert.data.rows import read_texts
+from sbert.data.rows import Row, read_texts
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, check_output, check_record
 from sbert.disk.files import write_bytes
 from sbert.errors import BadInput, WrongUsage
@@ -33,63 +35,95 @@ class Corpus(NamedTuple):
     records: list[dict[str, Any]]
     model: VectorModel
 
-    def column(self, name: str) -> list[Any]:
-        """Return the values of a field, None for rows without it."""
-        if not any(name in record for record in self.records):
-            raise BadInput(f"{self.source} has no field {name!r}; its fields are {', '.join(self.fields())}")
-        return [record.get(name) for record in self.records]
-
     def fields(self) -> list[str]:
         """Return the names of all fields."""
-        return list(dict.fromkeys(name for record in self.records for name in record))
+        return _fields(self.records)
 
 
-def read_corpus(
-    source: str,
-    model: str | None,
-    column: str | None = None,
-    kind: str | None = None,
-    device: str | None = None,
-    *,
-    out: Path | None = None,
-    added: Sequence[str] = (),
-) -> Corpus:
-    """Read the texts of a file or a store, and embed those that have no vectors yet.
+class CorpusInput(NamedTuple):
+    """A file or a store as the arguments of a subcommand name it."""
 
-    Args:
-        source: The file or the store.
-        model: The model; None for the default one, or for that of the store.
-        column: The field of a file that holds the texts.
-        kind: The format of a file.
-        device: Where to run the model.
-        out: A table that the rows are written to later. What it cannot hold is refused before any work.
-        added: The fields that are added to the rows in that table.
+    source: str
+    model: str | None
+    """The model; None for the default one, or for that of the store."""
+    column: str | None
+    """The field of a file that holds the texts."""
+    kind: str | None
+    """The format of a file."""
+    device: str | None
+
+    def read(self, out: Path | None = None, added: Sequence[str] = (), needed: str | None = None) -> Corpus:
+        """Read the texts, and embed those that have no vectors yet.
+
+        Args:
+            out: A table that the rows are written to later. What it cannot hold is refused before any work.
+            added: The fields that are added to the rows in that table.
+            needed: A field that at least one row must have.
+        """
+        if is_store(self.source):
+            if self.column is not None or self.kind is not None:
+                raise WrongUsage(f"{self.source} is a store, but --column and --format are for files; leave them out")
+            corpus = _stored(self.source, self.model, self.device)
+            self._check(corpus.records, out, added, needed)
+            return corpus
+        rows = read_texts(self.source, self.column, self.kind)
+        if not rows:
+            raise BadInput(f"{self.source} has no texts, but at least one is needed")
+        records = [_other_fields(row) for row in rows]
+        self._check(records, out, added, needed)
+        encoder = BiEncoder.from_pretrained(self.model, device=self.device)
+        texts, vectors = [row.texts[0] for row in rows], embeddings_of(rows, encoder)
+        if vectors is None:
+            vectors = encoder.encode_document(texts, show_progress_bar=True)
+        return Corpus(self.source, texts, vectors, records, encoder)
+
+    def _check(
+        self, records: list[dict[str, Any]], out: Path | None, added: Sequence[str], needed: str | None
+    ) -> None:
+        if needed is not None and needed not in (fields := _fields(records)):
+            raise BadInput(f"{self.source} has no field {needed!r}; its fields are {', '.join(fields)}")
+        if out is None:
+            return
+        for row, record in enumerate(records):
+            if taken := [name for name in added if name in record]:
+                raise BadInput(f"{self.source} has a field {taken[0]!r} already, which -o would replace; rename it")
+            check_record(out, record, f"{self.source}, row {row}")
+
+
+def reads_corpus(subcommand: Callable[..., None]) -> Callable[..., None]:
+    """Give a subcommand the argument SOURCE and the options that describe it, as its parameter ``given``.
+
+    The options come after those of the subcommand, and before ``--json``.
     """
-    if is_store(source):
-        if column is not None or kind is not None:
-            raise WrongUsage(f"{source} is a store, but --column and --format are for files; leave them out")
-        corpus = _stored(source, model, device)
-        _check_records(corpus.records, source, out, added)
-        return corpus
-    rows = read_texts(source, column, kind)
-    if not rows:
-        raise BadInput(f"{source} has no texts, but at least one is needed")
-    records = [{name: value for name, value in row.fields.items() if name not in (EMBEDDING, MODEL)} for row in rows]
-    _check_records(records, source, out, added)
-    encoder = BiEncoder.from_pretrained(model, device=device)
-    texts, vectors = [row.texts[0] for row in rows], embeddings_of(rows, encoder)
-    if vectors is None:
-        vectors = encoder.encode_document(texts, show_progress_bar=True)
-    return Corpus(source, texts, vectors, records, encoder)
+
+    def run(
+        source: Collection,
+        model: ModelName = None,
+        column: Column = None,
+        kind: Format = None,
+        device: Device = None,
+        **options: Any,
+    ) -> None:
+        subcommand(CorpusInput(source, model, column, kind, device), **options)
+
+    shared = signature(run, eval_str=True).parameters
+    own = signature(subcommand, eval_str=True).parameters
+    source, *described = [one for one in shared.values() if one.kind is not Parameter.VAR_KEYWORD]
+    names = [name for name in own if name not in ("given", "json")]
+    last = [own["json"]] if "json" in own else []
+    listed = [source, *(own[name] for name in names), *described, *last]
+    run.__name__, run.__doc__ = subcommand.__name__, subcommand.__doc__
+    run.__signature__ = Signature(listed)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in listed}
+    return run
 
 
-def _check_records(records: list[dict[str, Any]], source: str, out: Path | None, added: Sequence[str]) -> None:
-    if out is None:
-        return
-    for row, record in enumerate(records):
-        if taken := [name for name in added if name in record]:
-            raise BadInput(f"{source} has a field {taken[0]!r} already, which -o would replace; rename it")
-        check_record(out, record, f"{source}, row {row}")
+def _fields(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for record in records for name in record))
+
+
+def _other_fields(row: Row) -> dict[str, Any]:
+    return {name: value for name, value in row.fields.items() if name not in (EMBEDDING, MODEL)}
 
 
 def _stored(location: str, model: str | None, device: str | None) -> Corpus:
@@ -112,7 +146,7 @@ def check_same_model(first: Corpus, second: Corpus) -> None:
 
 
 def check_outputs(
-    inputs: Sequence[str | None], outputs: Mapping[str, tuple[Path | None, Collection[str]]], in_json: bool = False
+    inputs: Sequence[str | None], outputs: Mapping[str, tuple[Path | None, Sequence[str]]], in_json: bool = False
 ) -> None:
     """Refuse, before any work, outputs that cannot be written, that are an input, or that are the same file.
 

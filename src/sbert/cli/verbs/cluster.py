@@ -7,14 +7,8 @@ from typing import Annotated, Any, Literal, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import (
-    PAGE_SUFFIXES,
-    Corpus,
-    check_outputs,
-    read_corpus,
-    write_map,
-)
-from sbert.cli.options import Collection, Column, Device, Format, Json, MapPage, ModelName, RowsOutput
+from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, CorpusInput, check_outputs, reads_corpus, write_map
+from sbert.cli.options import Json, MapPage, RowsOutput
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.clusters import ClusterMethod, ClusterOptions, Clusters, find_clusters, stability
@@ -23,8 +17,9 @@ from sbert.text.display import number, one_line
 _SHOWN = 30
 
 
+@reads_corpus
 def cluster(
-    source: Collection,
+    given: CorpusInput,
     method: Annotated[str, typer.Option(help=f"{', '.join(get_args(ClusterMethod))}.")] = "kmeans",
     k: Annotated[str, typer.Option("-k", help="kmeans: number of clusters, or auto (best silhouette).")] = "auto",
     threshold: Annotated[
@@ -38,10 +33,6 @@ def cluster(
     ] = 0,
     out: RowsOutput = None,
     plot: MapPage = None,
-    model: ModelName = None,
-    column: Column = None,
-    kind: Format = None,
-    device: Device = None,
     json: Json = False,
 ) -> None:
     """Divide the texts of a file or a store into clusters of similar meaning, the largest first.
@@ -51,11 +42,11 @@ def cluster(
     Example: sbert cluster questions.txt -k 20 -o clustered.tsv --plot map.html
     """
     check_value("--method", method, get_args(ClusterMethod))
-    check_outputs([source], {"-o": (out, TABLE_SUFFIXES), "--plot": (plot, PAGE_SUFFIXES)}, json)
+    check_outputs([given.source], {"-o": (out, TABLE_SUFFIXES), "--plot": (plot, PAGE_SUFFIXES)}, json)
     if seeds and (method != "kmeans" or seeds == 1):
         raise WrongUsage("--stability is for kmeans and compares at least two seeds; leave it out, or give 2 or more")
     options = ClusterOptions(_count(k), threshold, min_size, seed)
-    corpus = read_corpus(source, model, column, kind, device, out=out, added=["cluster"])
+    corpus = given.read(out, ["cluster"])
     found = find_clusters(corpus.vectors, cast(ClusterMethod, method), options, corpus.texts)
     score = stability(corpus.vectors, options, range(seeds)) if seeds else None
     if out is not None:

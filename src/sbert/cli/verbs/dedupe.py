@@ -8,8 +8,8 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import Corpus, check_outputs, check_same_model, read_corpus
-from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName
+from sbert.cli.corpus import Corpus, CorpusInput, check_outputs, check_same_model, reads_corpus
+from sbert.cli.options import Json
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.duplicates import Duplicates, Keep, Overlap, find_duplicates, find_overlap
@@ -20,8 +20,9 @@ _GROUP_FIELDS = ("row", "kept_row", "score", "exact", "text", "kept_text")
 _OVERLAP_FIELDS = (*Overlap._fields, "text", "other_text")
 
 
+@reads_corpus
 def dedupe(
-    source: Collection,
+    given: CorpusInput,
     threshold: Annotated[float, typer.Option(min=-1, max=1, help="Lowest cosine of two texts alike.")] = 0.9,
     keep: Annotated[str, typer.Option(help="Text of a group to keep: first, longest or medoid.")] = "first",
     against: Annotated[
@@ -33,10 +34,6 @@ def dedupe(
     groups: Annotated[
         Path | None, typer.Option(help="Write the rows that are removed, each with the row that is kept.")
     ] = None,
-    model: ModelName = None,
-    column: Column = None,
-    kind: Format = None,
-    device: Device = None,
     json: Json = False,
 ) -> None:
     """Find texts with nearly the same meaning, and keep one of each group.
@@ -46,13 +43,13 @@ def dedupe(
     Example: sbert dedupe questions.jsonl --threshold 0.9 -o clean.jsonl --groups groups.tsv
     """
     check_value("--keep", keep, get_args(Keep))
-    check_outputs([source, against], {"-o": (out, TABLE_SUFFIXES), "--groups": (groups, TABLE_SUFFIXES)}, json)
+    check_outputs([given.source, against], {"-o": (out, TABLE_SUFFIXES), "--groups": (groups, TABLE_SUFFIXES)}, json)
     if against is not None and keep != "first":
         raise WrongUsage("--keep chooses within one file, but --against compares two; leave one of them out")
-    corpus = read_corpus(source, model, column, kind, device, out=out)
+    corpus = given.read(out)
     table = STANDARD_OUTPUT not in (out, groups)
     if against is not None:
-        other = read_corpus(against, model, column, kind, device)
+        other = given._replace(source=against).read()
         check_same_model(corpus, other)
         found = find_overlap(corpus.texts, corpus.vectors, other.texts, other.vectors, threshold)
         _write_overlap(corpus, other, found, out, groups)

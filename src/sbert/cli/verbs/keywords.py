@@ -7,8 +7,8 @@ from typing import Annotated, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import check_outputs, read_corpus
-from sbert.cli.options import Collection, Column, Device, Format, Json, ModelName, RowsOutput
+from sbert.cli.corpus import CorpusInput, check_outputs, reads_corpus
+from sbert.cli.options import Json, RowsOutput
 from sbert.data.writers import TABLE_SUFFIXES, write_records
 from sbert.errors import WrongUsage, check_value, counted
 from sbert.explore.keywords import Choice, corpus_keywords, find_keywords
@@ -18,18 +18,15 @@ from sbert.text.terms import has_morphemes
 _SHOWN = 30
 
 
+@reads_corpus
 def keywords(
-    source: Collection,
+    given: CorpusInput,
     top: Annotated[int, typer.Option(min=1, help="Number of keywords.")] = 5,
     choice: Annotated[str, typer.Option(help="nearest, mmr (varied) or max-sum (most varied).")] = "mmr",
     diversity: Annotated[float, typer.Option(min=0, max=1, help="mmr: how much to avoid similar keywords.")] = 0.5,
     longest: Annotated[int, typer.Option(min=1, max=5, help="Largest number of words of a keyword.")] = 2,
     together: Annotated[bool, typer.Option("--together", help="Keywords of all texts together.")] = False,
     out: RowsOutput = None,
-    model: ModelName = None,
-    column: Column = None,
-    kind: Format = None,
-    device: Device = None,
     json: Json = False,
 ) -> None:
     """Find the phrases that are nearest in meaning to each text, in English and Korean.
@@ -39,10 +36,10 @@ def keywords(
     Example: sbert keywords articles.jsonl --top 3
     """
     check_value("--choice", choice, get_args(Choice))
-    check_outputs([source], {"-o": (out, TABLE_SUFFIXES)}, json)
+    check_outputs([given.source], {"-o": (out, TABLE_SUFFIXES)}, json)
     if together and out is not None:
         raise WrongUsage("--together gives no keywords of single rows, but -o writes those; leave one of them out")
-    corpus = read_corpus(source, model, column, kind, device, out=out, added=["keywords"])
+    corpus = given.read(out, ["keywords"])
     chosen = cast(Choice, choice)
     if together:
         common = corpus_keywords(

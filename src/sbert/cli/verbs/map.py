@@ -9,17 +9,18 @@ import numpy as np
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, check_outputs, read_corpus, write_map
-from sbert.cli.options import Collection, Column, Device, Format, ModelName
+from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, CorpusInput, check_outputs, reads_corpus, write_map
 from sbert.data.writers import write_records
 from sbert.errors import WrongUsage, counted
 from sbert.types import FloatArray, IntArray
 
 _MOST_GROUPS = 200
+_COMPUTED = ("topic", "cluster", "none")
 
 
+@reads_corpus
 def map(
-    source: Collection,
+    given: CorpusInput,
     out: Annotated[Path, typer.Option("--output", "-o", help="Page to write.")] = Path("map.html"),
     colour: Annotated[
         str, typer.Option("--colour", "--color", help="topic, cluster, none, or a field of the rows.")
@@ -28,10 +29,6 @@ def map(
     parquet: Annotated[
         Path | None, typer.Option(help="Also write texts, places and groups, such as for embedding-atlas.")
     ] = None,
-    model: ModelName = None,
-    column: Column = None,
-    kind: Format = None,
-    device: Device = None,
 ) -> None:
     """Draw a map of texts: similar ones lie close together; move, zoom, point and search on the page.
 
@@ -39,8 +36,8 @@ def map(
 
     Example: sbert map questions.txt -o map.html
     """
-    check_outputs([source], {"-o": (out, PAGE_SUFFIXES), "--parquet": (parquet, (".parquet",))})
-    corpus = read_corpus(source, model, column, kind, device)
+    check_outputs([given.source], {"-o": (out, PAGE_SUFFIXES), "--parquet": (parquet, (".parquet",))})
+    corpus = given.read(needed=None if colour in _COMPUTED else colour)
     groups, names = _groups(corpus, colour)
     heading = title or f"{Path(corpus.source).name}: {counted(len(corpus.texts), 'text')}"
     places = write_map(out, heading, corpus, groups, names)
@@ -63,7 +60,7 @@ def _groups(corpus: Corpus, colour: str) -> tuple[IntArray, list[str]]:
 
         clusters = find_clusters(corpus.vectors, texts=corpus.texts)
         return clusters.labels, [corpus.texts[row] for row in clusters.medoids.tolist()]
-    values = ["" if value is None else str(value) for value in corpus.column(colour)]
+    values = ["" if (value := record.get(colour)) is None else str(value) for record in corpus.records]
     names = sorted(set(values) - {""})
     if len(names) > _MOST_GROUPS:
         raise WrongUsage(f"the field {colour!r} has {len(names):,} values, but at most {_MOST_GROUPS} have a colour")

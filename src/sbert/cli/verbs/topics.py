@@ -10,14 +10,8 @@ from typing import Annotated, Any, cast, get_args
 import typer
 
 from sbert.cli import show
-from sbert.cli.corpus import (
-    PAGE_SUFFIXES,
-    Corpus,
-    check_outputs,
-    read_corpus,
-    write_map,
-)
-from sbert.cli.options import Collection, Column, Device, Format, HtmlReport, Json, MapPage, ModelName, RowsOutput
+from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, CorpusInput, check_outputs, reads_corpus, write_map
+from sbert.cli.options import HtmlReport, Json, MapPage, RowsOutput
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
 from sbert.disk.files import write_bytes
 from sbert.errors import BadInput, BadModel, WrongUsage, check_value, counted
@@ -30,8 +24,9 @@ _WORDS, _SHOWN = 6, 30
 _ADDED = ("topic", "topic_name", "confidence")
 
 
+@reads_corpus
 def topics(
-    source: Collection,
+    given: CorpusInput,
     count: Annotated[int | None, typer.Option(min=1, help="Number of topics. Defaults to the clusters.")] = None,
     method: Annotated[str, typer.Option(help=f"Clusters: {', '.join(get_args(ClusterMethod))}.")] = "kmeans",
     least_confidence: Annotated[
@@ -45,10 +40,6 @@ def topics(
     out: RowsOutput = None,
     report: HtmlReport = None,
     plot: MapPage = None,
-    model: ModelName = None,
-    column: Column = None,
-    kind: Format = None,
-    device: Device = None,
     json: Json = False,
 ) -> None:
     """Find what the texts of a file or a store are about, in English and Korean.
@@ -60,20 +51,20 @@ def topics(
     check_value("--method", method, get_args(ClusterMethod))
     outputs = {"-o": (out, TABLE_SUFFIXES), "--save": (save, (".json",)), "--plot": (plot, PAGE_SUFFIXES)}
     check_outputs(
-        [source, None if known is None else str(known)], {**outputs, "--report": (report, PAGE_SUFFIXES)}, json
+        [given.source, None if known is None else str(known)], {**outputs, "--report": (report, PAGE_SUFFIXES)}, json
     )
     if known is not None and (save is not None or count is not None or least_confidence or method != "kmeans"):
         raise WrongUsage(
             "--assign uses topics that exist, but --count, --method, --least-confidence and --save make new ones; "
             "leave them out"
         )
-    corpus = read_corpus(source, model, column, kind, device, out=out, added=_ADDED)
+    corpus = given.read(out, _ADDED, needed=time)
     if known is not None:
         found = _reassigned(known, corpus)
     else:
         way = cast(ClusterMethod, method)
         found = find_topics(corpus.texts, corpus.vectors, count, method=way, least_confidence=least_confidence)
-    over_time = None if time is None else found.over_time([_month(value) for value in corpus.column(time)])
+    over_time = None if time is None else found.over_time([_month(record.get(time)) for record in corpus.records])
     if save is not None:
         write_bytes(save, replace(found, fingerprint=fingerprint(corpus.model)).to_json().encode())
     if out is not None:
