@@ -31,6 +31,8 @@ from itertools import islice
 
 _MOST_NAMES = 12
 """Names that a message lists; more are replaced by an ellipsis."""
+_LARGEST_COUNT = 2**53
+"""Number that all libraries and databases can keep, and calculate with."""
 
 
 class SbertError(Exception):
@@ -114,7 +116,10 @@ def shown(value: object, limit: int = 80) -> str:
     """
     shortener = reprlib.Repr()
     shortener.maxstring = shortener.maxother = shortener.maxlong = limit
-    written = " ".join(shortener.repr(value).split())
+    try:
+        written = " ".join(shortener.repr(value).split())
+    except ValueError:  # Python writes no number of thousands of digits
+        written = f"<{type(value).__name__}>"
     return written if len(written) <= limit else f"{written[: limit - 3]}..."
 
 
@@ -144,7 +149,7 @@ def check_option(name: str, value: str, valid: Collection[str]) -> None:
 
 
 def check_count(name: str, value: int) -> None:
-    """Raise :class:`BadInput` unless ``value`` is an integer of at least 1.
+    """Raise :class:`BadInput` unless ``value`` is an integer of at least 1, and below 2**53.
 
     >>> check_count("top_k", 1.5)
     Traceback (most recent call last):
@@ -156,6 +161,8 @@ def check_count(name: str, value: int) -> None:
         raise BadInput(f"{name} is {shown(value)}, but must be a whole number") from None
     if value < 1:
         raise BadInput(f"{name} is {shown(value)}, but must be at least 1")
+    if value > _LARGEST_COUNT:
+        raise BadInput(f"{name} is {shown(value)}, but must be at most {_LARGEST_COUNT:,}")
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def sweep(parent: Path) -> None:
         if is_file:
             folder.unlink(missing_ok=True)
             continue
-        with suppress(OSError), _locked(folder, wait=False):
+        with suppress(OSError), held(folder, wait=False):
             for old in (folder / OLD).glob("*"):  # set aside by a process that was killed between two renames
                 if not (parent / old.name).exists():
                     old.rename(parent / old.name)
@@ -60,14 +60,14 @@ def _create(parent: Path, locks: ExitStack) -> Path:
         folder = parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):  # another process may sweep the folder before it is locked
-            locks.enter_context(_locked(folder, wait=True))
+            locks.enter_context(held(folder, wait=True))
             if folder.exists():
                 return folder
 
 
 @contextmanager
-def _locked(folder: Path, wait: bool) -> Iterator[None]:
-    """Hold a draft; raise OSError if it is gone or, unless ``wait``, if another process holds it."""
+def held(folder: Path, wait: bool) -> Iterator[None]:
+    """Hold a folder; raise OSError if it is gone or, unless ``wait``, if another process holds it."""
     if fcntl is None:
         yield
         return

@@ -99,10 +99,21 @@ class MemoryCollection:
                 names = [*islice(free, len(new))]
             else:
                 self._check_ids(names, len(new))  # another thread may have added one of them meanwhile
-            self._vectors.append(vectors)
-            self._places.update(zip(names, count(len(self._documents)), strict=False))
-            self._documents += map(Document, names, new, own)
+            self._append(list(map(Document, names, new, own)), vectors)
         return Added(new=len(new), embedded=embedded)
+
+    def _append(self, documents: list[Document], vectors: FloatArray) -> None:
+        """Append documents with their vectors: all of them or, after an interrupt, none."""
+        before = len(self._documents)
+        try:
+            self._documents += documents
+            self._places.update((document.id, row) for row, document in enumerate(documents, before))
+            self._vectors.append(vectors)
+        except BaseException:
+            self._vectors.cut(before)
+            del self._documents[before:]
+            self._places = {name: row for name, row in self._places.items() if row < before}
+            raise
 
     def _check_ids(self, ids: list[int | str], texts: int) -> None:
         """Raise BadInput unless every text has an id of its own."""
@@ -115,8 +126,10 @@ class MemoryCollection:
     def remove(self, ids: Sequence[int | str]) -> int:
         """Remove documents, and return how many there were."""
         with self._lock:
-            rows = [self._places.pop(name) for name in dict.fromkeys(ids) if name in self._places]
-            self._removed.update(rows)
+            rows = {name: self._places[name] for name in ids if name in self._places}
+            self._removed.update(rows.values())  # first, since nothing is found that was removed
+            for name in rows:
+                del self._places[name]
         return len(rows)
 
     def nearest(self, vectors: FloatArray, k: int, condition: Condition | None) -> Neighbours:
@@ -170,6 +183,11 @@ class Parts:
                 f"the vectors have shape {theirs} each, but those before have {ours}; use one model for all"
             )
         self.parts.append(vectors)
+
+    def cut(self, rows: int) -> None:
+        """Keep the first rows only, which end where a part ends."""
+        while sum(map(len, self.parts)) > rows:
+            self.parts.pop()
 
     def joined(self) -> FloatArray | None:
         """Return all vectors (N, D), or None if there are none."""

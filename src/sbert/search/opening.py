@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sbert.disk.files import check_writable
+from sbert.disk.files import check_writable, real
 from sbert.errors import BadInput
 from sbert.models.fingerprint import fingerprint
 from sbert.models.load import load
@@ -65,7 +65,7 @@ def existing_store(location: str | Path, show_progress_bar: bool = False) -> Sto
 
 def _opened(location: str | Path, show_progress_bar: bool) -> Store | None:
     """Open a store if there is one."""
-    there = PostgresStore.exists(str(location)) if is_postgres(location) else Path(location).exists()
+    there = PostgresStore.exists(str(location)) if is_postgres(location) else real(Path(location)).exists()
     return existing_store(location, show_progress_bar) if there else None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sbert.errors import BadInput, check_count, check_option
-from sbert.types import FloatArray
+from sbert.types import FloatArray, IntArray
 
 Packed = npt.NDArray[np.uint8]
 Checksums = npt.NDArray[np.uint64]
@@ -114,6 +114,17 @@ def checksums(rows: Packed) -> Checksums:
     factors = np.arange(1, padded.shape[1] + 1, dtype=np.uint64) * np.uint64(_SPREAD) | np.uint64(1)
     sums: Checksums = padded @ factors  # modulo 2 ** 64, where a product with an odd number can be undone
     return sums
+
+
+def content(keys: IntArray, sums: Checksums) -> int:
+    """Return a number of 64 bits for keys and the checksums of their rows; that of more rows is added to it.
+
+    >>> both = content(np.array([1, 2]), np.array([7, 9], np.uint64))
+    >>> both == (content(np.array([1]), np.array([7], np.uint64)) + content(np.array([2]), np.array([9], np.uint64)))
+    True
+    """
+    factors = np.asarray(keys, np.int64).view(np.uint64) * np.uint64(2) + np.uint64(1)
+    return int(((sums + np.uint64(_SPREAD)) * factors).sum(dtype=np.uint64)) if len(sums) else 0
 
 
 def _bytes(rows: npt.NDArray[np.generic]) -> Packed:

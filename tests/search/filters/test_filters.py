@@ -196,4 +196,4 @@ def test_values_and_names_are_never_sql(value):
     assert value in parameters
     text, parameters = to_sql(condition, POSTGRES)
     assert value not in text
-    assert json.dumps(value) in parameters
+    assert [json.dumps(value)] in parameters

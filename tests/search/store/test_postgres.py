@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sbert import Searcher
-from sbert.errors import BadInput, BadModel, NotWritten
+from sbert.errors import BadInput, BadModel, NotWritten, SbertError
 from sbert.search.filters import read_filter
 from sbert.search.store import Document, PostgresStore, SqliteStore, distances, server
 from sbert.search.store import postgres as store_module
@@ -288,6 +288,64 @@ def test_texts_of_any_length_are_found_by_their_words(open_store):
     assert [match.key for match in store.matching(["word79999"], 5)] == [1]
     assert [match.key for match in store.matching(query_terms("b" * 9000), 5)] == [2]
     assert store.matching(query_terms("b" * 8999), 5) == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE {rows} SET vector = '' WHERE key = 2",
+        "UPDATE {rows} SET vector = decode(repeat('00', 12), 'hex')",
+        "UPDATE {state} SET total = 0",
+        "UPDATE {state} SET total = -3",
+        "DELETE FROM {state}",
+        "INSERT INTO {state} SELECT * FROM {state}",
+        "ALTER TABLE {state} ALTER total DROP NOT NULL; UPDATE {state} SET total = NULL",
+        """UPDATE {facts} SET value = '"nearness"' WHERE name = 'similarity'""",
+        "UPDATE {facts} SET value = '[1]' WHERE name = 'similarity'",
+        "UPDATE {facts} SET value = 'true' WHERE name = 'dimension'",
+        "UPDATE {facts} SET value = '1e30' WHERE name = 'dimension'",
+        "UPDATE {facts} SET value = '5' WHERE name = 'model'",
+        """UPDATE {facts} SET value = '"x"' WHERE name = 'format'""",
+        "ALTER TABLE {rows} ALTER key DROP IDENTITY",
+        "ALTER TABLE {rows} ALTER vector DROP NOT NULL; UPDATE {rows} SET vector = NULL WHERE key = 2",
+    ],
+)
+def test_every_damage_is_one_sentence(open_store, place, sql, damage):
+    from psycopg import sql as parts
+
+    store = open_store()
+    store.put(documents(5))
+    names = {name: table(place, name) for name in ("rows", "state", "facts")}
+    sql.execute(parts.SQL(damage).format(**names))
+    vector, told = np.ones((1, 4), np.float32), 0
+    for use in (
+        lambda: PostgresStore(place),
+        lambda: store.nearest(vector, 3),
+        lambda: store.nearest(np.repeat(vector, 9, 0), 3),
+        lambda: store.nearest(vector, 3, read_filter("i > 0")),
+        lambda: store.matching(["글", "1"], 3),
+        checked := store.check,
+        lambda: list(store),
+        lambda: store.put(documents(1)),
+        store.compact,
+    ):
+        try:
+            told += bool(use() and use is checked)
+        except SbertError as error:
+            told += "damaged" in str(error)
+    assert told
+
+
+def test_a_filter_with_more_parameters_than_the_server_takes_is_one_sentence(open_store):
+    store = open_store()
+    store.put(documents(2))
+    values = ", ".join(f'"{number}"' for number in range(5000))
+    assert store.count(read_filter(f"{'.'.join('a' * 20)} not in ({values})")) == 2
+    many = " or ".join(f'a.b.c.d contains "{number}"' for number in range(4500))
+    with pytest.raises(
+        BadInput, match=r"^the filter has [\d,]+ names and values, but PostgreSQL takes at most 65,000;"
+    ):
+        store.count(read_filter(many))
 
 
 texts = st.lists(st.sampled_from(["결제", "환불이", "KTX를", "cat", "dog", "a", "부산"]), max_size=6).map(" ".join)

@@ -171,7 +171,7 @@ def test_a_store_of_a_newer_version_is_refused(store):
     with sqlite3.connect(store.path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(BadInput, match=r"has format 99, but this version of sbert reads formats up to 2; install a"):
+    with pytest.raises(BadInput, match=r"has format 99, but this version of sbert reads formats up to 3; install a"):
         SqliteStore(store.path)
 
 

@@ -54,6 +54,31 @@ def test_what_is_put_is_there_after_opening_again(open_store):
     ).all()
 
 
+def test_an_id_of_thousands_of_digits_is_one_sentence(open_store):
+    store = open_store()
+    for use in (lambda name: store.put([Document(name, "글", {}, vectors(1)[0])]), lambda name: store.get([name])):
+        with pytest.raises(BadInput, match=r"an id is a number of more than 4,300 digits"):
+            use(10**5000)
+
+
+def test_reading_everything_sees_one_state(open_store):
+    """Otherwise a document that is replaced meanwhile would be read twice, or not at all."""
+    store, other = open_store(), open_store()
+    some = documents([f"글 {i}" for i in range(5000)])  # more than are read at a time
+    store.put(some)
+    reading = iter(store)
+    first = next(reading)
+    other.put([replace(some[0], text="새 글"), replace(some[-1], text="새 글")])
+    other.delete([some[-2].id])
+    found = [first, *reading]
+    assert [one.id for one in found] == [one.id for one in some]
+    assert {one.text for one in store} - {one.text for one in found} == {"새 글"}
+    for document in store:  # the thread may write while it reads
+        store.delete([document.id])
+        break
+    assert len(store) == 4998
+
+
 def test_numbers_and_texts_are_different_ids(open_store):
     store = open_store()
     store.put([Document(1, "하나", {}, vectors(1)[0]), Document("1", "둘", {}, vectors(1)[0])])

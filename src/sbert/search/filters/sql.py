@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sbert.search.filters.condition import And, Comparison, Condition, Not, Value, kind_of
 
-Parameter = str | int | float | list[int] | None
+Parameter = str | int | float | list[int] | list[str] | None
 
 
 class Sql(NamedTuple):
@@ -101,8 +101,7 @@ def _postgres_test(test: Comparison) -> Sql:
     if test.operator == "exists":
         return Sql(f"({place} IS NOT NULL)", path)
     if test.operator == "in":
-        equal = f"coalesce({place} = %s::jsonb, false)"
-        return _joined("OR", [Sql(equal, (*path, json.dumps(value))) for value in test.values], "false")
+        return Sql(f"coalesce({place} = ANY(%s::text[]::jsonb[]), false)", (*path, list(map(json.dumps, test.values))))
     (value,) = test.values
     text = f"({place} #>> '{{}}')"
     if test.operator == "contains":

@@ -26,7 +26,7 @@ from sbert.search.index.folder import INDEX, VECTORS, IndexFacts, append_rows, r
 from sbert.search.index.index import Neighbours, merged
 from sbert.search.index.kinds import Kind, cell_count, default_kind, load_faiss, train, untrained
 from sbert.search.index.recall import share_found, smallest
-from sbert.search.packing import Checksums, Packed, Packing, checksums
+from sbert.search.packing import Checksums, Packed, Packing, checksums, content
 from sbert.types import FloatArray, IntArray, Similarity
 
 BoolArray = npt.NDArray[np.bool_]
@@ -133,6 +133,10 @@ class FaissIndex:
         parts = (slice(begin, begin + _BLOCK) for begin in range(0, self.facts.rows, _BLOCK))
         return all((checksums(self._rows[part]) == self._sums[part]).all() for part in parts)
 
+    def content(self) -> int:
+        """Return a number that the keys and vectors on the disk decide which were not removed."""
+        return content(self._keys[self._alive], self._sums[self._alive])
+
     def add(self, keys: IntArray, vectors: FloatArray) -> None:
         """Add vectors with larger keys than all before."""
         check_keys(self._keys, keys)
@@ -144,15 +148,14 @@ class FaissIndex:
         self._hidden = not self._alive.all()
         self._tail.remove(keys)
 
-    def save(self, folder: Path, generation: int = 0) -> None:
+    def save(self, folder: Path) -> None:
         """Write the index with all vectors that were added since; removed ones must be removed again after opening."""
-        faiss = load_faiss()
         with whole_folder(folder) as new:
             shutil.copyfile(self._folder / VECTORS, new / VECTORS)
             keys, vectors = self._tail.rows()
             keys, sums = append_rows(new, self._keys, self._sums, [(keys, self.packing.pack(vectors))])
-            copy = faiss.clone_index(self._index)  # searches go on meanwhile
-            index = FaissIndex(new, replace(self.facts, rows=len(keys), generation=generation), keys, sums, copy)
+            copy = load_faiss().clone_index(self._index)  # searches go on meanwhile
+            index = FaissIndex(new, replace(self.facts, rows=len(keys)), keys, sums, copy)
             index._insert(self.facts.rows)
             index._measure()
             index._write(new)
@@ -293,6 +296,5 @@ class FaissIndex:
         return share_found(found, sample.truth, self._keys[sample.rows])
 
     def _write(self, folder: Path) -> None:
-        faiss = load_faiss()
-        faiss.write_index(self._index, str(folder / INDEX))
+        load_faiss().write_index(self._index, str(folder / INDEX))
         write_facts(folder, self.facts)

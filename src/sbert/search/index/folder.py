@@ -41,7 +41,7 @@ class IndexFacts:
     recall: float = 0.0
     """Share of the ten nearest vectors that such a search finds, measured on a sample of the vectors."""
     generation: int = 0
-    """State of the store that the index was built from or saved at."""
+    """State of the store that the index was built from."""
 
 
 def append_rows(

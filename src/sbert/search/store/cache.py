@@ -14,7 +14,7 @@ from sbert.disk.progress import Progress
 from sbert.errors import BadModel, counted
 from sbert.hub.files import reads_folder
 from sbert.search.index import ExactIndex, FaissIndex, Kind, Neighbours
-from sbert.search.packing import Packed, Packing
+from sbert.search.packing import Packed, Packing, checksums, content
 from sbert.types import FloatArray, IntArray, Similarity
 
 Result = TypeVar("Result")
@@ -39,6 +39,8 @@ class Changes(NamedTuple):
     """Number of all rows."""
     last_key: int
     """The largest key that was ever used."""
+    content: int
+    """What :func:`~sbert.search.packing.content` returns for all rows."""
     deleted: IntArray
     added: Iterator[tuple[IntArray, Packed]]
     """Keys and packed vectors, in ascending order of the keys."""
@@ -76,6 +78,7 @@ class CachedIndex:
         self._index: ExactIndex | FaissIndex | None = None
         self._last_key = self._generation = 0
         self._why = ""  # an index that is there cannot be used
+        self._compared = True  # with the rows of the store, since it was opened
 
     def search(self, vectors: FloatArray, k: int, allowed: IntArray | None) -> Neighbours:
         """Find the nearest rows in the present state of the store."""
@@ -84,22 +87,32 @@ class CachedIndex:
     def current(self) -> ExactIndex | FaissIndex:
         """Return the index of the present state of the store."""
         with self._lock:
-            if self._index is None:
-                self._load()
-            elif self.source.generation() == self._generation:  # Reading the changes counts all rows, which is slow.
-                return self._index
-            changes = self.source.changes(self._last_key, self._generation)
-            if not changes.complete:
-                self._clear()
-                changes = self.source.changes(0, changes.generation)
-            if not self._last_key and changes.total > EXACT_ROWS:
-                rows = counted(changes.total, "row")
-                logger.warning("the index of %s is being built in %s%s", rows, self.folder, self._why)
-                self._build(None)
-            elif changes.generation != self._generation or not self._last_key:
-                self._apply(changes)
-            assert self._index is not None
+            try:
+                return self._brought_up_to_date()
+            except BaseException:  # an interrupt may have come between two steps of an update
+                self._index = None
+                raise
+
+    def _brought_up_to_date(self) -> ExactIndex | FaissIndex:
+        if self._index is None:
+            self._load()
+        elif self.source.generation() == self._generation:  # Reading the changes counts all rows, which is slow.
             return self._index
+        changes = self.source.changes(self._last_key, self._generation)
+        if not changes.complete:
+            self._clear()
+            changes = self.source.changes(0, changes.generation)
+        if not self._last_key and changes.total > EXACT_ROWS:
+            rows = counted(changes.total, "row")
+            logger.warning("the index of %s is being built in %s%s", rows, self.folder, self._why)
+            self._build(None)
+        elif changes.generation != self._generation or not (self._last_key and self._compared):
+            self._apply(changes)
+        if not self._compared:
+            self._clear(", because it belongs to other rows than those of the store")
+            return self._brought_up_to_date()
+        assert self._index is not None
+        return self._index
 
     def describe(self) -> dict[str, object]:
         """Return what is known about the index."""
@@ -127,7 +140,7 @@ class CachedIndex:
             with self._lock:
                 if isinstance(index, FaissIndex):
                     if index.unsaved > _UNSAVED_SHARE * index.facts.rows:
-                        index.save(self.folder, self._generation)
+                        index.save(self.folder)
                         self._index = None
                 elif len(index) > EXACT_ROWS:
                     self._build(None)
@@ -168,23 +181,29 @@ class CachedIndex:
             return
         if (index.packing, index.facts.similarity) == (self.packing, self.similarity):
             self._index, self._last_key, self._generation = index, index.last_key, index.facts.generation
+            self._compared = False
 
-    def _clear(self) -> None:
+    def _clear(self, why: str = "") -> None:
         self._index = ExactIndex(self.packing.dimension, self.similarity)
         self._last_key = self._generation = 0
+        self._compared, self._why = True, why
 
     def _apply(self, changes: Changes) -> None:
         assert self._index is not None
         if len(changes.deleted):
             self._index.remove(changes.deleted)
         blocks = list(self._shown(changes.added, changes.total - len(self._index)))
-        if blocks:
+        if not self._compared:  # the store may have been replaced since the index was written
+            assert isinstance(self._index, FaissIndex)
+            own = self._index.content() + sum(content(keys, checksums(rows)) for keys, rows in blocks)
+            self._compared = own % 2**64 == changes.content
+        if blocks and self._compared:
             keys, rows = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
             self._index.add(keys, self.packing.unpack(rows))
         self._last_key, self._generation = changes.last_key, changes.generation
 
     def _build(self, kind: Kind | None) -> None:
-        changes = self.source.changes(0, 0)
+        self._compared, changes = True, self.source.changes(0, 0)
         blocks = self._shown(changes.added, changes.total)
         self._index = FaissIndex.build(
             self.folder, self.packing, blocks, self.similarity, kind, changes.generation, self._shows(changes.total)

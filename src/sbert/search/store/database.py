@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sbert.disk.drafts import draft
+from sbert.disk.drafts import draft, held
 from sbert.disk.files import sync
-from sbert.errors import BadInput, NotWritten, SbertError
-from sbert.search.store.store import damaged
+from sbert.errors import BadInput, NotWritten
+from sbert.search.store.store import damaged, decoding
 
-FORMAT = 2
+FORMAT = 3
 """Version of the tables. A store of another version is refused."""
 WAIT_SECONDS = 30.0
 """Time that a writer waits for another one."""
@@ -29,6 +29,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
+        self._file = _identity(path)
         self._check()
 
     @classmethod
@@ -45,35 +46,35 @@ class Database:
                 connection.executemany("INSERT INTO facts (name, value) VALUES (?, ?)", facts.items())
             finally:
                 connection.close()
-            with suppress(FileExistsError):  # another process was faster
-                os.link(new, path)
+            with held(path.parent, wait=True):
+                if not path.exists():  # otherwise another process was faster
+                    _check_no_journal(path)
+                    os.link(new, path)
             sync(path.parent)
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Read one state of the tables."""
-        with _explained(self.path):
-            connection = self._connection()
-            connection.execute("BEGIN")
-            try:
-                yield connection
-            finally:
-                connection.execute("COMMIT")
+        with self._transaction("BEGIN") as connection:
+            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Change the tables as a whole or, after an error, not at all; each change is a new generation."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+            connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Read one state of the tables on a connection of its own, while the thread goes on to read and write."""
         with _explained(self.path):
-            connection = self._connection()
-            connection.execute("BEGIN IMMEDIATE")
+            connection = self._connected()
             try:
+                connection.execute("BEGIN")
                 yield connection
-                connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
-                connection.execute("COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    connection.execute("ROLLBACK")
-                raise
+            finally:
+                connection.close()
 
     def vacuum(self) -> None:
         """Give back the space of deleted rows."""
@@ -93,17 +94,47 @@ class Database:
         if connection is not None:
             connection.close()
 
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        with _explained(self.path):
+            connection = self._connection()
+            try:  # An interrupt may come when the transaction has begun, but execute() has not yet returned.
+                connection.execute(begin)
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    connection.execute("ROLLBACK")
+                raise
+
     def _connection(self) -> sqlite3.Connection:
-        """Return the connection of the calling thread; a forked process gets a new one."""
+        """Return the connection of the calling thread, without a transaction; a forked process gets a new one."""
+        self._check_place()
         local = self._local
-        if getattr(local, "process", None) != os.getpid() or not hasattr(local, "connection"):
+        if getattr(local, "process", None) != os.getpid():
             # The connection of a parent process is left alone: closing it here would release the parent's locks.
-            local.parent = getattr(local, "connection", None)
-            local.connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+            local.parent = local.__dict__.pop("connection", None)
             local.process = os.getpid()
-            local.connection.execute("PRAGMA synchronous = FULL")
+        if not hasattr(local, "connection"):
+            local.connection = self._connected()
         connection: sqlite3.Connection = local.connection
+        if connection.in_transaction:  # an interrupt came before the end of the last one
+            connection.execute("ROLLBACK")
         return connection
+
+    def _connected(self) -> sqlite3.Connection:
+        """Return a new connection. It can be closed by any thread, as that of a generator may be."""
+        self._check_place()
+        place = f"{self.path.absolute().as_uri()}?mode=rw"  # never creates a file, and no name is special
+        made = sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
+        made.execute("PRAGMA synchronous = FULL")
+        return made
+
+    def _check_place(self) -> None:
+        if _identity(self.path) != self._file:
+            raise NotWritten(
+                f"{str(self.path)!r} was removed or replaced after it had been opened; open the store again"
+            )
 
     def _check(self) -> None:
         if not self.path.is_file():
@@ -129,7 +160,8 @@ class Database:
 def _explained(path: Path) -> Iterator[None]:
     """Turn what SQLite raises into one sentence."""
     try:
-        yield
+        with decoding(path):
+            yield
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", "") or ""
         if name.startswith("SQLITE_BUSY"):
@@ -143,10 +175,25 @@ def _explained(path: Path) -> Iterator[None]:
         if isinstance(error, sqlite3.ProgrammingError):
             raise
         raise damaged(path, str(error)) from None
-    except SbertError:
-        raise
-    except (ValueError, TypeError, LookupError) as error:  # what was read is not what a store writes
-        raise damaged(path, str(error)) from None
+
+
+def _check_no_journal(path: Path) -> None:
+    """Refuse to create a file beside the journal of one that is gone, whose rows SQLite would put into the new one."""
+    for journal in (Path(f"{path}-wal"), Path(f"{path}-journal")):
+        if journal.exists():
+            raise BadInput(
+                f"{str(journal)!r} belongs to a store that is no longer there; put that store back beside it, or "
+                "remove it"
+            )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return numbers that no other file has, or None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _writer(path: Path) -> str:

@@ -36,6 +36,8 @@ _FEW_QUERIES = 8  # from more on, reading all rows once takes less time than a s
 _MOST_EFFORT = 1000  # the largest value that pgvector accepts
 _NEIGHBOURS = 10  # of each row of the sample by which an index is measured
 _SAMPLE = 50
+_LARGEST = 2**31 - 1  # number that a setting of the server takes
+_MOST_PARAMETERS = 65_000  # of a statement, of which a search needs a few of its own
 _LINKS = 32  # of a row of the HNSW index to others, twice pgvector's default of m
 
 
@@ -151,7 +153,7 @@ class Distances:
             "hnsw.ef_search": str(min(max(effort, limit), _MOST_EFFORT)),
             "hnsw.iterative_scan": "relaxed_order",
             # Enough to find the candidates if every row that meets the condition is as near as any other.
-            "hnsw.max_scan_tuples": str(max(20_000, 4 * limit * self.state.total // FEW_ALLOWED)),
+            "hnsw.max_scan_tuples": str(min(max(20_000, 4 * limit * self.state.total // FEW_ALLOWED), _LARGEST)),
             "hnsw.scan_mem_multiplier": "8",
             "enable_seqscan": "off",
         }
@@ -230,7 +232,13 @@ def as_vector(row: FloatArray) -> str:
 
 def where_sql(condition: Condition | None) -> Sql:
     """Return the SQL that selects the rows that meet a condition."""
-    return Sql("true") if condition is None else to_sql(condition, POSTGRES)
+    where = Sql("true") if condition is None else to_sql(condition, POSTGRES)
+    if len(where.parameters) > _MOST_PARAMETERS:
+        raise BadInput(
+            f"the filter has {len(where.parameters):,} names and values, but PostgreSQL takes at most "
+            f"{_MOST_PARAMETERS:,}; divide it"
+        )
+    return where
 
 
 def _joined(parts: Sequence[Neighbours], compared: int) -> Neighbours:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,7 +70,13 @@ def id_to_json(name: object) -> str:
         raise BadInput(f"the id {shown(name)} is a {type(name).__name__}, but an id is a text or a whole number")
     if isinstance(name, str):
         check_text("the id", name)
-    return json.dumps(name, ensure_ascii=False)
+    try:
+        return json.dumps(name, ensure_ascii=False)
+    except ValueError:
+        raise BadInput(
+            f"an id is a number of more than {sys.get_int_max_str_digits():,} digits, which cannot be written; use a "
+            "text"
+        ) from None
 
 
 def id_from_json(written: str) -> int | str:

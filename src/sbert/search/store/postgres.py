@@ -15,7 +15,6 @@ import numpy as np
 from sbert.errors import BadInput, BadModel, listed, shown
 from sbert.search.filters import Condition
 from sbert.search.index import Kind, Neighbours
-from sbert.search.packing import Packing
 from sbert.search.store import tables
 from sbert.search.store.distances import EXACT_ROWS, Distances, as_vector, embeddings, where_sql
 from sbert.search.store.document import Document, check_text, content_hash, id_to_json, metadata_to_json
@@ -60,8 +59,7 @@ class PostgresStore(RowStore):
         self._server = Server(url)
         if facts is not None and not tables.exists(self._server):
             tables.create(self._server, facts)
-        self.facts = tables.read_facts(self._server)
-        self.packing = Packing(self.facts.dimension, self.facts.precision)
+        self.facts, self.packing = tables.read_facts(self._server)
 
     @staticmethod
     def exists(url: str) -> bool:
@@ -187,25 +185,25 @@ class PostgresStore(RowStore):
         for block in self._blocks("id, text, written, vector, hash, embedding::real[]"):
             for _, name, text, metadata, vector, hashed, sent in block:
                 try:
-                    document = self._document(name, text, metadata, vector)
-                    whole = content_hash(text) == hashed and sent == self._embedding(document)
+                    found = self._document(name, text, metadata, vector).vector
+                    whole = found is not None and content_hash(text) == hashed and sent == self._embedding(found)
                 except BadModel:
                     whole = False
                 if not whole:
                     yield self._id_or_raw(name)
 
-    def _embedding(self, document: Document) -> list[float]:
-        """Return the form of a document's vector that the server compares."""
-        assert document.vector is not None
-        values: list[float] = embeddings(document.vector[None], self.facts.similarity)[0].tolist()
+    def _embedding(self, vector: FloatArray) -> list[float]:
+        """Return the form of a vector that the server compares."""
+        values: list[float] = embeddings(vector[None], self.facts.similarity)[0].tolist()
         return values
 
     def _blocks(self, wanted: str) -> Iterator[list[Any]]:
-        """Yield the key and some columns of all rows, in the order of the keys."""
-        last, query = 0, f"SELECT key, {wanted} FROM rows WHERE key > %s ORDER BY key LIMIT %s"
-        while block := self._select(query, (last, _BLOCK)):
-            yield block
-            last = block[-1][0]
+        """Yield the key and some columns of all rows of one state, in the order of the keys."""
+        last, query = 0, f"SELECT key, {wanted} FROM rows WHERE key > %s ORDER BY key LIMIT %s".encode()
+        with self._server.snapshot() as connection:
+            while block := connection.execute(query, (last, _BLOCK), binary=True).fetchall():
+                yield block
+                last = block[-1][0]
 
     def _by(self, column: Literal["key", "id", "hash"], wanted: str, values: Sequence[Any]) -> list[Any]:
         if column == "id":

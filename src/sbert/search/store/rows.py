@@ -14,7 +14,7 @@ from sbert.errors import BadInput, BadModel
 from sbert.search.filters import Condition
 from sbert.search.packing import Packed, Packing
 from sbert.search.store.document import Document, check_text, id_from_json, id_to_json
-from sbert.search.store.store import Known, StoreFacts, damaged
+from sbert.search.store.store import Known, StoreFacts, damaged, decoding
 from sbert.types import FloatArray, IntArray
 
 
@@ -111,9 +111,8 @@ class RowStore(ABC):
     @contextmanager
     def _decoding(self) -> Iterator[None]:
         """Turn the failure to decode what was read into the sentence about a damaged store."""
-        try:
-            yield
-        except BadModel:
-            raise
-        except (BadInput, ValueError, TypeError, LookupError, RecursionError) as error:
-            raise damaged(self.address, str(error)) from None
+        with decoding(self.address):
+            try:
+                yield
+            except BadInput as error:  # for a value that no one could have written
+                raise damaged(self.address, str(error)) from None

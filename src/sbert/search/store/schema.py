@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from typing import Any, get_args
+from typing import Any
 
-from sbert.errors import BadInput, check_option
-from sbert.search.packing import Packing
+import numpy as np
+
+from sbert.search.packing import Checksums, Packing, content
 from sbert.search.store.database import Database
-from sbert.search.store.store import StoreFacts, damaged
-from sbert.types import Similarity
+from sbert.search.store.store import StoreFacts, facts_from
 
 _PARAMETERS = 500
+NUMBERS = "SELECT name, value FROM facts WHERE name IN ('generation', 'forgotten', 'content')"
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE rows (
@@ -35,14 +35,8 @@ def read_facts(database: Database) -> tuple[StoreFacts, Packing]:
     """Return what holds for the store, and the packing of its vectors."""
     with database.reading() as connection:
         values = dict(connection.execute("SELECT name, value FROM facts"))
-        int(values["generation"]), int(values["forgotten"])
-        known = {field.name: values[field.name] for field in fields(StoreFacts)}
-        facts = StoreFacts(**{**known, "morphemes": bool(known["morphemes"])})
-    try:
-        check_option("similarity", facts.similarity, get_args(Similarity))
-        return facts, Packing(facts.dimension, facts.precision)
-    except BadInput as error:
-        raise damaged(database.path, str(error)) from None
+        [int(values[name]) for name in ("generation", "forgotten", "content")]
+    return facts_from(values, database.path)
 
 
 def chunked(connection: sqlite3.Connection, column: str, wanted: str, values: Sequence[Any]) -> Iterator[Any]:
@@ -51,6 +45,14 @@ def chunked(connection: sqlite3.Connection, column: str, wanted: str, values: Se
         some = values[start : start + _PARAMETERS]
         marks = ", ".join("?" * len(some))
         yield from connection.execute(f"SELECT {wanted} FROM rows WHERE {column} IN ({marks})", some)
+
+
+def add_content(connection: sqlite3.Connection, keys: list[int], sums: Sequence[int] | Checksums, sign: int) -> None:
+    """Record that rows with these keys and checksums were added, or deleted if ``sign`` is -1."""
+    ((before,),) = connection.execute("SELECT value FROM facts WHERE name = 'content'")
+    after = (before + sign * content(np.array(keys, np.int64), np.array(sums, np.uint64))) % 2**64
+    signed = after - 2**64 if after >= 2**63 else after  # as SQLite keeps it
+    connection.execute("UPDATE facts SET value = ? WHERE name = 'content'", (signed,))
 
 
 def generation(connection: sqlite3.Connection) -> int:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from sbert.errors import BadInput, BadModel, NotWritten, SbertError, shown
+from sbert.search.store.store import decoding
 
 if TYPE_CHECKING:
     import psycopg
@@ -33,6 +34,7 @@ WHERE locktype = 'advisory' AND granted AND datname = current_database() AND obj
 """
 _INTACT = "what it holds is intact"
 _SENTENCES: dict[str, tuple[type[SbertError], str]] = {  # by the beginning of the SQLSTATE; the longest one counts
+    "": (NotWritten, f"a statement for {{where}} failed ({{why}}); {_INTACT}"),
     "22": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
     "54": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
     "25006": (NotWritten, f"{{where}} can only be read ({{why}}); {_INTACT}"),
@@ -44,6 +46,7 @@ _SENTENCES: dict[str, tuple[type[SbertError], str]] = {  # by the beginning of t
     "XX": (BadModel, "{where} is damaged ({why}); restore it from a backup, or index again"),
     "53": (NotWritten, f"the server of {{where}} has no memory or connections left ({{why}}); {_INTACT}"),
     "53100": (NotWritten, "the disk of {where} is full ({why}); free some: what was stored is intact"),
+    "23": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
     "57": (NotWritten, f"the server of {{where}} ended a statement ({{why}}); {_INTACT}, so try again"),
 }
 
@@ -108,6 +111,17 @@ class Server:
             yield connection
 
     @contextmanager
+    def snapshot(self) -> Iterator[psycopg.Connection[Any]]:
+        """Read one state of the tables on a connection of its own, while the thread goes on to read and write."""
+        other = Server(self._url)
+        other.extension_schema = self.extension_schema
+        try:
+            with other.reading() as connection:
+                yield connection
+        finally:
+            other.close()
+
+    @contextmanager
     def writing(self) -> Iterator[psycopg.Connection[Any]]:
         """Change the tables as a whole or, after an error, not at all, while no other process does."""
         with self._transaction("BEGIN") as connection:
@@ -132,15 +146,23 @@ class Server:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[psycopg.Connection[Any]]:
         with self._explaining() as progress:
-            connection = self._begun(begin)
-            try:
+            try:  # An interrupt may come when the transaction has begun, but execute() has not yet returned.
+                connection = self._begun(begin)
                 yield connection
                 progress.committing = True
                 connection.execute("COMMIT")
             except BaseException:
-                with suppress(self._driver.Error):
-                    connection.execute("ROLLBACK")
+                self._end_transaction()
                 raise
+
+    def _end_transaction(self) -> None:
+        """Roll back the transaction of the calling thread, or close a connection that cannot do that any more."""
+        session: _Session | None = getattr(self._local, "session", None)
+        if session is not None and session.process == os.getpid() and not session.is_idle():
+            with suppress(self._driver.Error):
+                session.connection.execute("ROLLBACK")
+            if not session.is_idle():
+                self._local.__dict__.pop("session", None)
 
     def _begun(self, begin: str) -> psycopg.Connection[Any]:
         """Begin a transaction; if the server was restarted since the last one, on a new connection."""
@@ -162,7 +184,8 @@ class Server:
         return connection
 
     def _connected(self) -> psycopg.Connection[Any]:
-        """Return the connection of the calling thread; a forked process gets a new one."""
+        """Return the connection of the calling thread, without a transaction; a forked process gets a new one."""
+        self._end_transaction()  # if an interrupt came before the end of the last one
         session: _Session | None = getattr(self._local, "session", None)
         if session is None or session.process != os.getpid() or session.connection.closed:
             if session is not None and session.process != os.getpid():
@@ -182,7 +205,8 @@ class Server:
         """Turn what psycopg raises into one sentence."""
         progress = _Progress()
         try:
-            yield progress
+            with decoding(self.address.shown):
+                yield progress
         except self._driver.Error as error:
             raise self._explained(error, progress.committing) from None
         finally:
@@ -202,10 +226,7 @@ class Server:
             )
         if state == "55P03":
             return self._told_who_writes()
-        key = max((start for start in _SENTENCES if state.startswith(start)), key=len, default=None)
-        if key is None:
-            return error
-        kind, sentence = _SENTENCES[key]
+        kind, sentence = _SENTENCES[max((start for start in _SENTENCES if state.startswith(start)), key=len)]
         return kind(sentence.format(where=where, why=why))
 
     def _told_who_writes(self) -> NotWritten:
@@ -230,6 +251,10 @@ class _Session:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection, self.process = connection, os.getpid()
         weakref.finalize(self, _finish, connection, self.process)
+
+    def is_idle(self) -> bool:
+        """Return whether the connection is open and has no transaction."""
+        return bool(self.connection.info.transaction_status == imported().pq.TransactionStatus.IDLE)
 
 
 def _finish(connection: psycopg.Connection[Any], process: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sbert.disk.files import real
 from sbert.errors import BadModel, listed, shown
 from sbert.search.filters import SQLITE, Condition, Sql, to_sql
 from sbert.search.index import Kind, Neighbours
@@ -41,9 +43,9 @@ class SqliteStore(RowStore):
     _metadata_column = "metadata"
 
     def __init__(self, path: str | Path, facts: StoreFacts | None = None, *, show_progress_bar: bool = False) -> None:
-        self.path = Path(path)
+        self.path = real(Path(path))  # threads connect later, wherever the process is then
         if facts is not None and not self.path.exists():
-            Database.create(self.path, schema.SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0})
+            Database.create(self.path, schema.SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0, "content": 0})
         self._database = Database(self.path)
         self.facts, self.packing = schema.read_facts(self._database)
         folder = self.path.with_name(f"{self.path.name}-index")
@@ -64,6 +66,7 @@ class SqliteStore(RowStore):
             check_text(f"the text of {shown(document.id)}", document.text)
         packed = self._packed(documents)
         vectors = zip(packed, checksums(packed).view(np.int64).tolist(), strict=True)
+        keys: list[int] = []
         with self._database.writing() as connection:
             for document, (name, text, metadata) in zip(documents, rows, strict=True):
                 if document.vector is None:
@@ -73,8 +76,10 @@ class SqliteStore(RowStore):
                 vector, checksum = next(vectors)
                 values = (name, text, metadata, vector.tobytes(), checksum, content_hash(text))
                 added = connection.execute(_INSERT, values)
+                keys.append(added.lastrowid or 0)
                 terms = " ".join(document_terms(text, self.facts.morphemes))
                 connection.execute("INSERT INTO terms (rowid, words) VALUES (?, ?)", (added.lastrowid, terms))
+            schema.add_content(connection, keys, checksums(packed), 1)
 
     def delete(self, ids: Sequence[int | str]) -> int:
         """Delete documents, and return how many there were."""
@@ -119,9 +124,9 @@ class SqliteStore(RowStore):
         wrong = list(self._wrong_rows())
         if wrong:
             problems.append(f"the rows {listed(wrong)} do not match their hashes or checksums; add these texts again")
-        (rows,), (terms,) = (self._select(f"SELECT count(*) FROM {table}", ()) for table in ("rows", "terms"))
+        ((rows, terms),) = self._select("SELECT (SELECT count(*) FROM rows), (SELECT count(*) FROM terms)", ())
         if rows != terms:
-            problems.append(f"{rows[0]:,} texts have {terms[0]:,} entries in the full-text index; add them again")
+            problems.append(f"{rows:,} texts have {terms:,} entries in the full-text index; add them again")
         return problems if wrong else [*problems, *self._index.check()]
 
     def _wrong_rows(self) -> Iterator[object]:
@@ -154,29 +159,33 @@ class SqliteStore(RowStore):
 
     def changes(self, last_key: int, generation: int) -> Changes:
         """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
-        with self._database.reading() as connection:
-            facts = dict(connection.execute("SELECT name, value FROM facts WHERE name IN ('generation', 'forgotten')"))
-            ((total,),) = connection.execute("SELECT count(*) FROM rows")
-            ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
-            deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
-            now, forgotten = int(facts["generation"]), int(facts["forgotten"])
+        snapshot = ExitStack()
+        connection = snapshot.enter_context(self._database.snapshot())
+        facts = {name: int(value) for name, value in connection.execute(schema.NUMBERS)}
+        ((total,),) = connection.execute("SELECT count(*) FROM rows")
+        ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
+        deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
         return Changes(
-            generation=now,
-            complete=generation >= forgotten or not last_key,
+            generation=facts["generation"],
+            complete=generation >= facts["forgotten"] or not last_key,
             total=total,
             last_key=max(last, last_key),
+            content=facts["content"] % 2**64,
             deleted=np.fromiter((key for (key,) in deleted), np.int64, len(deleted)),
-            added=self._vector_blocks(last_key, last),
+            added=self._vector_blocks(snapshot, connection, last_key),
         )
 
     def close(self) -> None:
         """Close the connection of the calling thread; those of other threads close with them."""
         self._database.close()
 
-    def _vector_blocks(self, after: int, last: int) -> Iterator[tuple[IntArray, Packed]]:
-        for block in self._blocks("vector, checksum", after, last):
-            keys, blobs, sums = zip(*block, strict=True)
-            yield np.array(keys, np.int64), self._intact(blobs, sums)
+    def _vector_blocks(
+        self, snapshot: ExitStack, connection: sqlite3.Connection, after: int
+    ) -> Iterator[tuple[IntArray, Packed]]:
+        with snapshot:
+            for block in self._blocks_of(connection, "vector, checksum", after):
+                keys, blobs, sums = zip(*block, strict=True)
+                yield np.array(keys, np.int64), self._intact(blobs, sums)
 
     def _intact(self, blobs: Sequence[bytes], sums: Sequence[int]) -> Packed:
         """Return packed vectors, which must match their checksums."""
@@ -187,10 +196,15 @@ class SqliteStore(RowStore):
                 raise ValueError("a vector does not match its checksum")
         return rows
 
-    def _blocks(self, wanted: str, after: int = 0, last: int = 2**63 - 1) -> Iterator[list[Any]]:
-        """Yield the key and some columns of rows, in the order of the keys, which a damaged file may not keep."""
-        query = f"SELECT key, {wanted} FROM rows WHERE key > ? AND key <= ? ORDER BY key LIMIT ?"
-        while block := self._select(query, (after, last, _BLOCK)):
+    def _blocks(self, wanted: str) -> Iterator[list[Any]]:
+        """Yield the key and some columns of all rows of one state, in the order of the keys."""
+        with self._database.snapshot() as connection:
+            yield from self._blocks_of(connection, wanted)
+
+    def _blocks_of(self, connection: sqlite3.Connection, wanted: str, after: int = 0) -> Iterator[list[Any]]:
+        """Yield the rows after a key in the order of the keys, which a damaged file may not keep."""
+        query = f"SELECT key, {wanted} FROM rows WHERE key > ? ORDER BY key LIMIT ?"
+        while block := connection.execute(query, (after, _BLOCK)).fetchall():
             keys = [after, *(row[0] for row in block)]
             if any(one >= other for one, other in pairwise(keys)):
                 raise damaged(self.path, "its rows are not in order")
@@ -215,7 +229,9 @@ class SqliteStore(RowStore):
         return keys
 
     def _delete(self, connection: sqlite3.Connection, names: Sequence[str]) -> int:
-        keys = [(key,) for (key,) in schema.chunked(connection, "id", "key", names)]
+        found = list(schema.chunked(connection, "id", "key, checksum", names))
+        keys = [(key,) for key, _ in found]
+        schema.add_content(connection, [key for key, _ in found], [checksum % 2**64 for _, checksum in found], -1)
         connection.executemany("DELETE FROM terms WHERE rowid = ?", keys)
         connection.executemany("DELETE FROM rows WHERE key = ?", keys)
         now = "(SELECT value + 1 FROM facts WHERE name = 'generation')"

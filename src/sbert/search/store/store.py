@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol, get_args
 
-from sbert.errors import BadModel, shown
+from sbert.errors import BadModel, SbertError, shown
+from sbert.hub.limits import WIDEST
 from sbert.search.filters import Condition
 from sbert.search.index import Kind, Neighbours
-from sbert.search.packing import StoredPrecision
+from sbert.search.packing import PRECISIONS, Packing, StoredPrecision
 from sbert.search.store.document import Document
 from sbert.types import FloatArray, IntArray, Similarity
 
@@ -37,6 +39,31 @@ def is_postgres(location: object) -> bool:
 def damaged(where: object, why: str) -> BadModel:
     """Return the error about a store that does not hold what sbert writes."""
     return BadModel(f"{str(where)!r} is damaged or no store ({shown(why)}); restore it from a backup, or index again")
+
+
+@contextmanager
+def decoding(where: object) -> Iterator[None]:
+    """Turn the failure to use what was read from a store into the sentence about a damaged one."""
+    try:
+        yield
+    except SbertError:
+        raise
+    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
+        raise damaged(where, str(error)) from None
+
+
+def facts_from(values: Mapping[str, Any], where: object) -> tuple[StoreFacts, Packing]:
+    """Check what is stored about a store as a whole, and return it with the packing of its vectors."""
+    with decoding(where):
+        known = {field.name: values[field.name] for field in fields(StoreFacts)}
+        facts = StoreFacts(**{**known, "morphemes": bool(known["morphemes"])})
+        names = facts.model, facts.fingerprint, facts.similarity, facts.precision
+        if not all(isinstance(name, str) for name in names) or type(facts.dimension) is not int:
+            raise ValueError("the facts about it have other types")
+        known_names = facts.similarity in get_args(Similarity) and facts.precision in PRECISIONS
+        if not known_names or not 1 <= facts.dimension <= WIDEST:
+            raise ValueError("the facts about it have other values")
+        return facts, Packing(facts.dimension, facts.precision)
 
 
 class Known(NamedTuple):

@@ -13,8 +13,9 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sbert.errors import BadInput, NotWritten
+from sbert.search.packing import Packing
 from sbert.search.store.server import Server, imported
-from sbert.search.store.store import StoreFacts
+from sbert.search.store.store import StoreFacts, facts_from
 from sbert.types import Similarity
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def create(server: Server, facts: StoreFacts) -> None:
         connection.cursor().executemany("INSERT INTO facts (name, value) VALUES (%s, %s::jsonb)", values)
 
 
-def read_facts(server: Server) -> StoreFacts:
-    """Return what holds for a store, and remember where the types of pgvector are."""
+def read_facts(server: Server) -> tuple[StoreFacts, Packing]:
+    """Return what holds for a store, and the packing of its vectors; remember where the types of pgvector are."""
     where = server.address.shown
     with server.reading() as connection:
         if not _has_tables(connection, server.address.schema):
@@ -142,7 +143,7 @@ def read_facts(server: Server) -> StoreFacts:
         _find_extension(server, connection)
     if not {field.name for field in fields(StoreFacts)} <= values.keys():
         raise BadInput(f"{where!r} has tables of another program; name another schema, as in ...#faq")
-    return StoreFacts(**{field.name: values[field.name] for field in fields(StoreFacts)})
+    return facts_from(values, where)
 
 
 def read_state(connection: psycopg.Connection[Any]) -> State:
