@@ -10,7 +10,7 @@ FUZZ_SEED ?= 0
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint type bench prove fuzz korean browser clean
+.PHONY: help setup demo test lint type bench prove fuzz korean browser mapping clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -37,6 +37,10 @@ korean: $(VENV)/.dev ## train the Korean models from the data in SBERT_DATA (hou
 
 browser: $(VENV)/.dev ## install Chromium for the tests of the interactive pages (Debian and its relatives, as root)
 	@apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium fonts-noto-cjk > /dev/null
+
+mapping: $(VENV)/.dev ## write docs/from-sentence-transformers.md from the table of names
+	@$(BIN)/python -c "import sys; from sbert.porting.page import markdown; sys.stdout.write(markdown())" > docs/mapping.new
+	@mv docs/mapping.new docs/from-sentence-transformers.md
 
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check

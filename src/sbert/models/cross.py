@@ -17,6 +17,7 @@ from sbert.models.model import TextModel
 from sbert.models.postprocess import check_numbers
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
+from sbert.porting import explained_class
 from sbert.text import Tokenizer, Tokens, check_pairs
 from sbert.types import Batch, FloatArray, OnTruncate, Output, Scale
 
@@ -24,6 +25,7 @@ SEED = 42
 """The random seed of the weights of a new head."""
 
 
+@explained_class
 class CrossEncoder(TextModel):
     """A transformer that reads a pair as one text, and a head on its first token.
 

@@ -12,12 +12,14 @@ from torch import Tensor
 from sbert.errors import BadInput, check_count
 from sbert.models.model import TextModel
 from sbert.nn.similarity import all_pairs, pairwise
+from sbert.porting import explained_class
 from sbert.types import Array, EncodeOptions, FloatArray, Output
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+@explained_class
 class VectorModel(TextModel):
     """The base class of :class:`~sbert.BiEncoder` and :class:`~sbert.WordEncoder`."""
 

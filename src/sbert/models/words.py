@@ -15,10 +15,12 @@ from sbert.models.postprocess import check_numbers, merge_windows, normalize
 from sbert.models.vectors import VectorModel
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
+from sbert.porting import explained_class
 from sbert.text import Tokens, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
 
 
+@explained_class
 class WordEncoder(VectorModel):
     """Word vectors, an optional BiLSTM, and pooling.
 
