@@ -17,7 +17,7 @@ from sbert.models.backbone import check_max_length
 from sbert.models.inference import run, using_device
 from sbert.models.postprocess import best
 from sbert.porting import explained_class, unknown_name
-from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
+from sbert.text import PieceTokenizer, Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, Hit, Output, Similarity
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TextModel(nn.Module, ABC):
     """The base class of :class:`~sbert.BiEncoder`, ``CrossEncoder``, ``PolyEncoder`` and ``WordEncoder``."""
 
-    tokenizer: Tokenizer | WordTokenizer
+    tokenizer: Tokenizer | WordTokenizer | PieceTokenizer
     similarity_fn_name: Similarity
     """The measure that compares two vectors of this model."""
 
