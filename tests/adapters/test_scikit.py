@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,3 +94,11 @@ def test_tags_say_what_it_reads(folder):
     assert tags.input_tags.one_d_array
     assert not tags.input_tags.two_d_array
     assert not tags.requires_fit
+
+
+def test_the_code_on_the_page_runs():
+    page = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(block, names)
+    assert names["classifier"].predict(["a great film"]).tolist() == [1]

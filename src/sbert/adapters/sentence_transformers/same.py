@@ -28,13 +28,13 @@ def same(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
+        signature, ready = inspect.signature(function), explained(function)
 
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             given: dict[str, Any] = {_new_name(signature, name): value for name, value in kwargs.items()}
             _check(place, signature, args, given)
-            return explained(function)(*args, **given)
+            return ready(*args, **given)
 
         return call
 
