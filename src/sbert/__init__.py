@@ -74,7 +74,9 @@ def __getattr__(name: str) -> object:
     if name in _ROOMS:
         return import_module(f"sbert.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'sbert' has no attribute {name!r}")
+        from sbert.porting import unknown_name
+
+        raise unknown_name("sbert", name, "sentence_transformers")
     return getattr(import_module(_HOME[name]), name)
 
 

@@ -5,7 +5,9 @@
     SbertError
     ├── BadInput (ValueError)          something the caller passed cannot be used
     │   ├── BadOption                  an option has a value that does not exist; the message names the valid ones
+    │   ├── UnknownArgument (TypeError) a function has no such argument; the message says what to write instead
     │   └── TextTooLong                a text exceeds the model's maximum length and on_truncate="raise"
+    ├── UnknownName (AttributeError)   a class or a module has no such attribute
     ├── WrongUsage                     the command line itself is wrong: exit code 2
     ├── ModelNotFound (OSError)        no folder, installed package or hub repository has that name
     ├── NotWritten (OSError)           a file or folder could not be written; what was there before is intact
@@ -54,6 +56,14 @@ class BadOption(BadInput):
         near = difflib.get_close_matches(str(got)[:100], valid, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         super().__init__(f"{name} is {shown(got)}, but must be one of {listed(valid)}{hint}")
+
+
+class UnknownArgument(BadInput, TypeError):
+    """A function has no such argument; the message says what to write instead."""
+
+
+class UnknownName(SbertError, AttributeError):
+    """A class or a module has no such attribute; the message says what to write instead."""
 
 
 class WrongUsage(SbertError):

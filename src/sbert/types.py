@@ -27,7 +27,7 @@ OnTruncateWhole = Literal["warn", "raise", "ignore"]
 """What to do about inputs that are too long and cannot be split into windows: pairs, and a poly-encoder's queries."""
 OnTruncate = Literal[OnTruncateWhole, "chunk"]
 """What to do about texts that are too long."""
-Scale = Literal["sigmoid", "identity", "softmax"]
+Scale = Literal["sigmoid", "identity", "softmax", "tanh"]
 """The activation that turns the logits of a cross-encoder into scores."""
 Output = Literal["score", "logit", "probability"]
 """What to return for a pair of texts: a score on the model's own scale, the raw logit, or a probability."""

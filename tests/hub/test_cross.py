@@ -39,7 +39,9 @@ def saved(plain, tmp_path) -> Path:
     return tmp_path / "모델"
 
 
-@pytest.mark.parametrize("architecture", ["bert", "roberta", "electra", "distilbert", "mpnet", "albert"])
+@pytest.mark.parametrize(
+    "architecture", ["bert", "roberta", "electra", "distilbert", "mpnet", "albert", "modernbert", "deberta-v2"]
+)
 def test_tensors_keep_their_names_and_values(plain, tmp_path, architecture):
     folder = plain(architecture, 3)
     hub.write_cross(hub.read_cross(folder), tmp_path / "m")
@@ -168,7 +170,7 @@ REFUSALS: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "activation": (
         lambda folder: merge(folder / "config_sentence_transformers.json", activation_fn="evil.Sigmoid"),
-        "has the activation 'evil.Sigmoid', but only torch.nn's Sigmoid, Identity, Softmax are known",
+        "has the activation 'evil.Sigmoid', but only torch.nn's Sigmoid, Identity, Softmax, Tanh are known",
     ),
     "too many names": (
         lambda folder: merge(folder / "config.json", id2label={"0": "a", "1": "b"}),
@@ -189,7 +191,8 @@ def test_refused(saved, name):
     assert "\n" not in str(caught.value)
 
 
-def test_a_head_that_is_not_known(tiny_classifier):
+def test_a_head_that_is_not_known(tiny_classifier, monkeypatch):
+    monkeypatch.delitem(hub.cross._FORMS, "modernbert")
     with pytest.raises(BadModel, match="is of type 'modernbert', but cross-encoders are made of bert, albert"):
         hub.read_cross(tiny_classifier("modernbert", 1))
 

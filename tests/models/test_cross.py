@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 
-from sbert import Backbone, BiEncoder, CrossEncoder, Hit
+from sbert import Backbone, BiEncoder, CrossEncoder, Hit, hub
 from sbert.errors import BadInput, BadModel, BadOption, TextTooLong
 
 NLI = ["모순", "entailment", "neutral"]
@@ -139,7 +139,8 @@ class TestRefusals:
             ):
                 BiEncoder.from_pretrained(folder)
 
-    def test_an_architecture_without_a_known_head(self, tiny_folder):
+    def test_an_architecture_without_a_known_head(self, tiny_folder, monkeypatch):
+        monkeypatch.delitem(hub.cross._FORMS, "modernbert")
         with pytest.raises(
             BadModel, match=r"of type 'modernbert', but cross-encoders are made of bert, albert, .*electra"
         ):
@@ -239,7 +240,7 @@ def test_a_score_depends_on_its_pair_alone(one, alone, pairs, budget, threads):
     assert one.predict(pairs, batch_tokens=budget).tolist() == [alone[pair] for pair in pairs]
 
 
-@pytest.mark.parametrize("architecture", ["roberta", "electra", "distilbert", "mpnet", "albert"])
+@pytest.mark.parametrize("architecture", ["roberta", "electra", "distilbert", "mpnet", "albert", "modernbert"])
 def test_so_it_does_on_every_route(tiny_classifier, text_pairs, architecture):
     model = CrossEncoder.from_pretrained(tiny_classifier(architecture, 3))
     expected = np.concatenate([model.predict([pair], on_truncate="ignore") for pair in text_pairs])

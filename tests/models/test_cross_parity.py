@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,20 @@ from sentence_transformers import CrossEncoder as Theirs
 
 from sbert import CrossEncoder
 
-ARCHITECTURES = ["bert", "roberta", "xlm-roberta", "electra", "distilbert", "mpnet", "albert"]
+ARCHITECTURES = [
+    "bert",
+    "roberta",
+    "xlm-roberta",
+    "electra",
+    "distilbert",
+    "mpnet",
+    "albert",
+    "modernbert",
+    "deberta-v2",
+]
+
+
+SCALES = [(torch.nn.Identity(), "identity"), (torch.nn.Sigmoid(), "sigmoid"), (torch.nn.Tanh(), "tanh")]
 
 
 @pytest.fixture
@@ -85,7 +99,7 @@ def test_their_folder_loads_here(tiny_classifier, text_pairs, tmp_path, architec
     assert (len(ours.labels), ours.max_seq_length) == (labels, 30)
 
 
-@pytest.mark.parametrize(("activation", "scale"), [(torch.nn.Identity(), "identity"), (torch.nn.Sigmoid(), "sigmoid")])
+@pytest.mark.parametrize(("activation", "scale"), SCALES)
 @pytest.mark.parametrize("labels", [1, 3])
 def test_their_scale_is_ours(tiny_classifier, text_pairs, tmp_path, loaded_there, activation, scale, labels):
     theirs = Theirs(str(tiny_classifier("roberta", labels)), device="cpu", activation_fn=activation)
@@ -111,3 +125,26 @@ def test_a_new_head_learns_what_theirs_learns(tiny_folder):
         ours = CrossEncoder.from_pretrained(tiny_folder(architecture), num_labels=3)
         counts = [sum(weight.numel() for weight in model.parameters()) for model in (ours, theirs)]
         assert counts[0] == counts[1], architecture
+
+
+def test_a_modernbert_head_on_the_mean_of_all_tokens(tiny_classifier, tiny_folder, text_pairs, tmp_path, loaded_there):
+    """As gte-reranker-modernbert-base has it, with the options that change the tensors of the head."""
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    folder = shutil.copytree(tiny_folder("modernbert"), tmp_path / "mean")
+    options = {
+        "classifier_pooling": "mean",
+        "classifier_bias": True,
+        "norm_bias": True,
+        "classifier_activation": "silu",
+    }
+    config = AutoConfig.from_pretrained(folder, num_labels=1, **options)
+    torch.manual_seed(1)
+    AutoModelForSequenceClassification.from_config(config).eval().save_pretrained(folder)
+    ours, theirs = CrossEncoder.from_pretrained(folder), Theirs(str(folder), device="cpu")
+    assert ours.head.reads_mean
+    assert largest_difference(ours, theirs, text_pairs) <= 1e-6
+    ours.save_pretrained(tmp_path / "again")
+    assert largest_difference(ours, loaded_there(tmp_path / "again"), text_pairs) <= 1e-6
+    alone = [float(ours.predict([pair], on_truncate="ignore")[0]) for pair in text_pairs[::9]]
+    assert ours.predict(text_pairs[::9], on_truncate="ignore", batch_tokens=64).tolist() == alone

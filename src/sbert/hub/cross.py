@@ -17,11 +17,12 @@ from sbert.hub.files import read_object, reads_folder, whole_model
 from sbert.hub.kind import CROSS, MODULES, SETTINGS, kind_of, listed_modules, versions, write_modules, wrong_kind
 from sbert.hub.modules import by_path, path_of
 from sbert.hub.parts import CrossParts
-from sbert.hub.schema import TABLE, checked, number
+from sbert.hub.schema import FLAG, TABLE, checked, choice, number
 from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_tensors
 from sbert.hub.transformer import read_transformer, write_transformer
 from sbert.hub.vocabulary import read_tokenizer, write_tokenizer
 from sbert.nn.classify import Classifier, usual_scale
+from sbert.nn.heads import ACTIVATIONS
 from sbert.nn.transformer import Transformer
 from sbert.types import Scale
 
@@ -40,6 +41,10 @@ class _Form:
     projection: str
     activation: str
     drop_first: bool
+    norm: str = ""
+    """Name of the layer normalisation after the activation, if there is one."""
+    activation_key: str = ""
+    """The setting that names the activation, if there is one."""
 
 
 _FORMS = {
@@ -50,12 +55,29 @@ _FORMS = {
     "xlm-roberta": _Form("XLMRoberta", "roberta.", "classifier.dense", "classifier.out_proj", "tanh", True),
     "camembert": _Form("Camembert", "roberta.", "classifier.dense", "classifier.out_proj", "tanh", True),
     "mpnet": _Form("MPNet", "mpnet.", "classifier.dense", "classifier.out_proj", "tanh", True),
+    "modernbert": _Form(
+        *("ModernBert", "model.", "head.dense", "classifier", "gelu", False, "head.norm", "classifier_activation")
+    ),
+    "deberta-v2": _Form(
+        *("DebertaV2", "deberta.", "pooler.dense", "classifier", "gelu", False, "", "pooler_hidden_act")
+    ),
     "electra": _Form("Electra", "electra.", "classifier.dense", "classifier.out_proj", "gelu", True),
 }
-_DROPOUTS = ("classifier_dropout", "seq_classif_dropout", "classifier_dropout_prob", "hidden_dropout_prob")
+_DROPOUTS = (
+    *("classifier_dropout", "seq_classif_dropout", "classifier_dropout_prob", "cls_dropout", "hidden_dropout_prob"),
+)
 _HEAD = {"id2label": TABLE.otherwise(None), **{key: number(0, 1).otherwise(None) for key in _DROPOUTS}}
+_MODERN_HEAD = {
+    "classifier_bias": FLAG.otherwise(False),
+    "classifier_pooling": choice(("cls", "mean")).otherwise("cls"),
+    "norm_eps": number(0, 1).otherwise(1e-5),
+    "norm_bias": FLAG.otherwise(False),
+}
 _NEW_HEAD = {"initializer_range": number(0, 1_000).otherwise(0.02)}
-_SCALES: dict[Scale, type[nn.Module]] = {"sigmoid": nn.Sigmoid, "identity": nn.Identity, "softmax": nn.Softmax}
+_SCALES: dict[Scale, type[nn.Module]] = {
+    **{"sigmoid": nn.Sigmoid, "identity": nn.Identity, "softmax": nn.Softmax},
+    "tanh": nn.Tanh,
+}
 _OLD_SCALE = "sbert_ce_default_activation_function"  # where sentence-transformers stored it before version 4
 
 
@@ -120,7 +142,7 @@ def _add_head(parts: CrossParts, folder: Path) -> None:
     settings = read_object(path)
     form = _form(settings, folder)
     body = {form.body + name: tensor for name, tensor in load_file(weights).items()}
-    head = {theirs: parts.head.state_dict()[ours] for ours, theirs in _names(form).items()}
+    head = {theirs: parts.head.state_dict()[ours] for ours, theirs in _names(form, parts.head).items()}
     write_tensors(body | head, new)
     new.replace(weights)  # not overwritten, because the old file is mapped to memory
     for key in (_OLD_SCALE, "num_labels", "problem_type"):
@@ -146,11 +168,11 @@ def _check_plain(folder: Path, noted: dict[str, Any]) -> None:
 
 def _read_head(settings: dict[str, Any], size: int, folder: Path) -> Classifier:
     form = _form(settings, folder)
-    names = _names(form)
     stored = Stored(weights_path(folder))
-    labels = (*stored.shapes.get(names["projection.weight"], ()), 1)[0]
+    labels = (*stored.shapes.get(f"{form.projection}.weight", ()), 1)[0]
     with torch.device("meta"):  # no memory before the sizes have been compared with the stored tensors
         head = _head(form, settings, folder / "config.json", size, labels)
+    names = _names(form, head)
     fill(head, stored, lambda ours: [names[ours]], besides=stored.shapes)
     return head.eval()
 
@@ -183,13 +205,27 @@ def _form(settings: dict[str, Any], what: object) -> _Form:
 def _head(form: _Form, settings: dict[str, Any], path: Path, size: int, labels: int) -> Classifier:
     said = checked(settings, _HEAD, path)
     dropout = next((said[key] for key in _DROPOUTS if said[key] is not None), 0.1)
-    return Classifier(size, labels, activation=form.activation, dropout=dropout, drop_first=form.drop_first)
+    activation = settings.get(form.activation_key) or form.activation
+    if activation not in ACTIVATIONS:
+        raise BadModel(f"{path} has {form.activation_key} {shown(activation)}, but {', '.join(ACTIVATIONS)} are known")
+    modern = checked(settings, _MODERN_HEAD, path) if form.norm else None
+    norm = modern and nn.LayerNorm(size, eps=modern["norm_eps"], bias=modern["norm_bias"])
+    return Classifier(
+        *(size, labels),
+        activation=activation,
+        dropout=dropout,
+        drop_first=form.drop_first,
+        bias=modern is None or modern["classifier_bias"],
+        norm=norm or None,
+        reads_mean=modern is not None and modern["classifier_pooling"] == "mean",
+    )
 
 
-def _names(form: _Form) -> dict[str, str]:
+def _names(form: _Form, head: Classifier) -> dict[str, str]:
     """Return the tensors of a head: our name -> theirs."""
-    layers = {"dense": form.dense, "projection": form.projection}
-    return {f"{ours}.{part}": f"{theirs}.{part}" for ours, theirs in layers.items() for part in ("weight", "bias")}
+    layers = {"dense": form.dense, "projection": form.projection, "norm": form.norm}
+    split = {ours: ours.rpartition(".") for ours in head.state_dict()}
+    return {ours: f"{layers[layer]}.{part}" for ours, (layer, _, part) in split.items()}
 
 
 def _take_pooler(transformer: Transformer) -> nn.Linear | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sbert.errors import BadInput, ModelNotFound, shown
@@ -14,7 +15,28 @@ _WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 _UNWANTED = ["onnx/*", "openvino/*", "coreml/*", "*.onnx"]
 
 
-def resolve(name: str | Path | None = None, revision: str | None = None, *, legacy_weights: bool = False) -> Path:
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How the hub is asked for a repository."""
+
+    token: str | bool | None = None
+    """The token of an account, for repositories that are not public."""
+    cache_folder: str | None = None
+    """Where downloads are kept. Defaults to the cache of the hub's client."""
+    local_files_only: bool = False
+    """Whether to use only what has been downloaded already."""
+
+
+_USUAL = Access()
+
+
+def resolve(
+    name: str | Path | None = None,
+    revision: str | None = None,
+    *,
+    legacy_weights: bool = False,
+    access: Access = _USUAL,
+) -> Path:
     """Return the local folder of a model, which is downloaded if necessary.
 
     Args:
@@ -22,9 +44,10 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
             of a training run stands for the model in it.
         revision: Branch, tag or commit of a hub repository.
         legacy_weights: Whether to download ``*.bin`` files, too.
+        access: How the hub is asked, if it has to be.
     """
     if name is None:
-        return _by_name(bundled.DEFAULT, revision, legacy_weights)
+        return _by_name(bundled.DEFAULT, revision, legacy_weights, access)
     if not isinstance(name, str | Path):
         raise BadInput(f"the name of a model is {shown(name)}, but must be a text or a Path; name a model or a folder")
     folder = Path(os.path.expanduser(name))
@@ -35,14 +58,14 @@ def resolve(name: str | Path | None = None, revision: str | None = None, *, lega
         raise ModelNotFound(f"{name} is a file, but a model is a folder; name the folder that holds it")
     if isinstance(name, Path) or _is_path(name):
         raise ModelNotFound(f"there is no folder {name}; write a hub name as NAME or ORGANISATION/NAME")
-    return _by_name(name, revision, legacy_weights)
+    return _by_name(name, revision, legacy_weights, access)
 
 
 def _is_path(name: str) -> bool:
     return name.startswith((".", "~")) or os.path.isabs(name) or name.count("/") > 1 or name.count(os.sep) > 1
 
 
-def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
+def _by_name(name: str, revision: str | None, legacy_weights: bool, access: Access) -> Path:
     """Return the folder of an installed package, or else a snapshot of a hub repository."""
     package = bundled.package_of(name)
     if package and revision is None and (found := bundled.find(package)):
@@ -52,14 +75,14 @@ def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
     names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
     for candidate in names:
         with suppress(HFValidationError, LocalEntryNotFoundError):
-            folder = _download(candidate, revision, legacy_weights, local_files_only=True)
+            folder = _download(candidate, revision, legacy_weights, replace(access, local_files_only=True))
             # The pooling of an encoder without modules.json may not have been downloaded: the hub is asked first.
             if (folder / "modules.json").is_file() and _has_weights(folder, legacy_weights):
                 return folder
     reasons = []
     for candidate in names:
         try:
-            folder = _download(candidate, revision, legacy_weights, local_files_only=False)
+            folder = _download(candidate, revision, legacy_weights, access)
         except Exception as error:  # any error of the hub's client and its transport
             reasons.append(f"{candidate}: {_reason(error)}")
             continue
@@ -74,14 +97,16 @@ def _by_name(name: str, revision: str | None, legacy_weights: bool) -> Path:
     )
 
 
-def _download(name: str, revision: str | None, legacy_weights: bool, local_files_only: bool) -> Path:
+def _download(name: str, revision: str | None, legacy_weights: bool, access: Access) -> Path:
     from huggingface_hub import snapshot_download
 
     return Path(
         snapshot_download(
             name,
             revision=revision,
-            local_files_only=local_files_only,
+            token=access.token,
+            cache_dir=access.cache_folder,
+            local_files_only=access.local_files_only,
             allow_patterns=[*_WANTED, "*.bin"] if legacy_weights else _WANTED,
             ignore_patterns=_UNWANTED,
         )

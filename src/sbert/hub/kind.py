@@ -9,16 +9,18 @@ from pathlib import Path
 import torch
 
 from sbert.disk.files import write_json
-from sbert.errors import BadModel
+from sbert.errors import BadModel, shown
 from sbert.hub.files import read_json, reads_folder, refusal
 from sbert.hub.limits import MOST_MODULES
 from sbert.hub.schema import CLASS_NAME, TEXT, TEXTS, checked, read_settings
 from sbert.types import ModelKind
 
 MODULES = "modules.json"
+ADAPTER = "adapter_config.json"
 SETTINGS = "config_sentence_transformers.json"
 POLY_FOLDER = "poly"
 BI, CROSS, POLY, WORDS = "SentenceTransformer", "CrossEncoder", "PolyEncoder", "WordEncoder"
+STATIC, MODEL2VEC = "StaticEmbedding", "model2vec"
 _KINDS: dict[str, ModelKind] = {BI: "bi", CROSS: "cross", POLY: "poly"}
 _CLASSES = {BI: "BiEncoder", CROSS: "CrossEncoder", WORDS: "WordEncoder", POLY: "PolyEncoder"}
 _SETTINGS = {"model_type": CLASS_NAME.otherwise(None)}
@@ -46,18 +48,28 @@ def known_kind(folder: Path) -> ModelKind | None:
 
 def kind_of(folder: Path) -> str | None:
     """Return the kind under sentence-transformers' name for it, or None for a plain encoder."""
-    check_no_adapter(folder)
     stored: str | None = read_settings(folder / SETTINGS, _SETTINGS, optional=True)["model_type"]
     kind: str | None
+    if (folder / ADAPTER).is_file() and not (folder / MODULES).is_file():
+        _check_task(folder)
+        return None
     if (folder / MODULES).is_file():
-        kind = stored or BI
+        kind = WORDS if is_static(folder) else stored or BI
     else:
         config = read_settings(folder / "config.json", _CONFIG)
-        if config["model_type"] == WORDS:
+        if config["model_type"] in (WORDS, MODEL2VEC):
             return WORDS
         is_classifier = any(name.endswith("ForSequenceClassification") for name in config["architectures"][:1])
         kind = CROSS if is_classifier else stored
     return POLY if kind == BI and (folder / POLY_FOLDER).is_dir() else kind  # other libraries see a bi-encoder
+
+
+def is_static(folder: Path) -> bool:
+    """Return whether a folder holds a model that averages the vectors of word pieces."""
+    path = folder / MODULES
+    if path.is_file():
+        return [name.rpartition(".")[2] for name, _ in listed_modules(path)][:1] == [STATIC]
+    return bool(read_settings(folder / "config.json", _CONFIG)["model_type"] == MODEL2VEC)
 
 
 def wrong_kind(folder: Path, kind: str, expected: str, besides: str = "") -> BadModel:
@@ -66,10 +78,14 @@ def wrong_kind(folder: Path, kind: str, expected: str, besides: str = "") -> Bad
     return BadModel(f"{folder} holds a {kind}, but {expected} expected; {own}name another model{besides}")
 
 
-def check_no_adapter(folder: Path) -> None:
-    """Raise BadModel if a folder holds a PEFT adapter, whose base model is elsewhere."""
-    if (folder / "adapter_config.json").is_file():
-        raise BadModel(f"{folder} holds an adapter, but a whole model is needed; merge it into its base model first")
+def _check_task(folder: Path) -> None:
+    """Raise BadModel unless the adapter in a folder is for an encoder; a bare one is a plain encoder."""
+    task = read_settings(folder / ADAPTER, {"task_type": TEXT.otherwise(None)})["task_type"]
+    if task not in (None, "FEATURE_EXTRACTION"):
+        raise BadModel(
+            f"{folder} holds an adapter for {shown(task)}, but only those of encoders are merged; merge it with PEFT "
+            "and save the model"
+        )
 
 
 def listed_modules(path: Path) -> list[tuple[str, str]]:
@@ -83,9 +99,9 @@ def listed_modules(path: Path) -> list[tuple[str, str]]:
     return [(module["type"], module["path"]) for module in fields]
 
 
-def write_modules(folder: Path, kinds: Iterable[str] = ()) -> list[Path]:
-    """Write modules.json: the transformer in ``folder`` itself, then ``kinds``, whose new folders are returned."""
-    modules = {"": "Transformer"} | {f"{number}_{kind}": kind for number, kind in enumerate(kinds, 1)}
+def write_modules(folder: Path, kinds: Iterable[str] = (), first: str = "Transformer") -> list[Path]:
+    """Write modules.json: the first module in ``folder`` itself, then ``kinds``, whose new folders are returned."""
+    modules = {"": first} | {f"{number}_{kind}": kind for number, kind in enumerate(kinds, 1)}
     entries = [
         {"idx": number, "name": str(number), "path": place, "type": f"sentence_transformers.models.{kind}"}
         for number, (place, kind) in enumerate(modules.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +12,7 @@ from safetensors.numpy import save_file
 
 from sbert.disk.files import real, write_json
 from sbert.errors import BadModel, listed, shown
-from sbert.hub import bundled
+from sbert.hub import bundled, lora
 from sbert.hub.card import write_card
 from sbert.hub.files import inside, reads_folder, refusal, whole_model
 from sbert.hub.kind import BI, MODULES, POLY, SETTINGS, kind_of, listed_modules, versions, write_modules, wrong_kind
@@ -28,6 +29,9 @@ from sbert.nn.transformer import Transformer
 from sbert.text import Tokenizer
 from sbert.types import Pooling, Similarity
 
+logger = logging.getLogger(__name__)
+
+_SETFIT_HEAD = "model_head.pkl"
 _CALIBRATION = "calibration.safetensors"
 _REFERENCE = "reference.json"
 _SETTINGS = {
@@ -58,6 +62,7 @@ def read_parts(folder: Path, *, legacy_weights: bool = False) -> Parts:
     if kind not in (BI, POLY):
         raise wrong_kind(folder, kind, f"a bi-encoder ({BI}) is")
     (_, place), *others = _read_modules(folder)
+    _warn_about_classifier(folder)
     transformer = read_transformer(place, legacy_weights)
     tokenizer = read_tokenizer(place, transformer)
     pooling: tuple[Pooling, ...] = ("mean",)
@@ -76,7 +81,7 @@ def read_parts(folder: Path, *, legacy_weights: bool = False) -> Parts:
         pooling=pooling,
         include_prompt=include_prompt,
         heads=tuple(heads),
-        **_read_settings(folder / SETTINGS, size),
+        **_read_settings(_home(folder) / SETTINGS, size),
         ranges=read_tensor(calibration, "ranges", (2, size)).numpy() if calibration.is_file() else None,
         reference=read_reference(bundled.reference_path(folder) or folder / _REFERENCE),
     )
@@ -89,7 +94,8 @@ def _read_modules(folder: Path) -> list[tuple[str, Path]]:
     """Return kind and folder of each module: a transformer, its pooling, and heads."""
     path = folder / MODULES
     if not path.is_file():
-        return [("Transformer", folder)]
+        base = _home(folder)
+        return [("Transformer", folder), *(_read_modules(base)[1:] if base != folder else [])]
     modules = []
     for name, place in listed_modules(path):
         if not name.startswith("sentence_transformers."):
@@ -103,6 +109,19 @@ def _read_modules(folder: Path) -> list[tuple[str, Path]]:
             f"{', '.join(HEADS)} are expected"
         )
     return modules
+
+
+def _warn_about_classifier(folder: Path) -> None:
+    """Say that the classifier of SetFit is left out: it is a pickle, which can hide code."""
+    if (folder / _SETFIT_HEAD).is_file():
+        logger.warning(
+            "%s has a classifier of SetFit, %s, a pickle that is left out; the encoder is loaded", folder, _SETFIT_HEAD
+        )
+
+
+def _home(folder: Path) -> Path:
+    """Return the folder with the modules and the settings of a model: for a bare adapter, that of its base model."""
+    return folder if (folder / MODULES).is_file() else lora.home(folder)
 
 
 def _read_settings(path: Path, dimensions: int) -> dict[str, Any]:

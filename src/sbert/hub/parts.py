@@ -10,7 +10,7 @@ from sbert.hub.reference import Reference
 from sbert.nn.classify import Classifier
 from sbert.nn.transformer import Transformer
 from sbert.nn.words import BiLSTM, WordEmbeddings
-from sbert.text import Tokenizer, WordTokenizer
+from sbert.text import PieceTokenizer, Tokenizer, WordTokenizer
 from sbert.types import Codes, FloatArray, Pooling, Scale, Similarity, Towers
 
 
@@ -74,7 +74,9 @@ class PolyParts:
 class WordParts:
     """The parts of a word-level encoder."""
 
-    tokenizer: WordTokenizer
+    tokenizer: WordTokenizer | PieceTokenizer
     embeddings: WordEmbeddings
     lstm: BiLSTM | None = None
     pooling: tuple[Pooling, ...] = ("mean",)
+    heads: tuple[nn.Module, ...] = ()
+    """Modules of :mod:`sbert.nn.heads`, in order."""

@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from sbert.disk.files import write_json
+from sbert.hub import lora
 from sbert.hub.files import read_object, reading, refusal
-from sbert.hub.kind import check_no_adapter
+from sbert.hub.kind import ADAPTER
 from sbert.hub.limits import DEEPEST, WIDEST
 from sbert.hub.schema import FLAG, TEXT, checked, number, whole
 from sbert.hub.tensors import SAFETENSORS, Stored, fill, weights_path, write_tensors
@@ -111,7 +112,8 @@ _ALBERT_LAYERS = {"num_hidden_groups": whole(0).otherwise(1), "inner_group_num":
 
 def read_transformer(folder: Path, legacy_weights: bool = False) -> Transformer:
     """Return the encoder in ``folder``, in float32."""
-    check_no_adapter(folder)
+    if (folder / ADAPTER).is_file():
+        return _read_merged(folder, legacy_weights)
     path = folder / "config.json"
     settings = read_object(path)
     kind = checked(settings, _KIND, path)["model_type"]
@@ -122,6 +124,30 @@ def read_transformer(folder: Path, legacy_weights: bool = False) -> Transformer:
 
     with reading(folder):
         return read_foreign(str(kind), settings, weights)
+
+
+def _read_merged(folder: Path, legacy_weights: bool) -> Transformer:
+    """Return the base model of the LoRA adapter in ``folder`` with the adapter added to its weights."""
+    transformer = read_transformer(lora.base_of(folder), legacy_weights)
+    with torch.no_grad():
+        lora.merge(folder, partial(_weight_of, transformer))
+    return transformer
+
+
+def _weight_of(transformer: Transformer, layer: str) -> Tensor | None:
+    """Return the weights of a linear layer by its name in checkpoints, as a view that can be changed."""
+    if not isinstance(transformer, Bert):
+        body: Any = transformer.model
+        named = layer.removeprefix(f"{body.base_model_prefix}.")
+        weights: dict[str, Tensor] = dict(body.named_parameters())
+        return weights.get(f"{named}.weight")
+    kind, wanted = _KINDS[transformer.settings["model_type"]], f"{_plain(layer)}.weight"
+    for ours, tensor in transformer.state_dict().items():
+        names = _their_names(kind, ours)
+        if wanted in names:
+            part: Tensor = tensor.chunk(len(names))[names.index(wanted)]
+            return part
+    return None
 
 
 def write_transformer(transformer: Transformer, folder: Path) -> None:

@@ -11,6 +11,7 @@ import tokenizers
 
 from sbert.disk.files import write_json
 from sbert.errors import BadInput, BadModel, shown
+from sbert.hub import lora
 from sbert.hub.files import check_file, reading
 from sbert.hub.limits import LARGEST_FILE, LARGEST_VOCABULARY
 from sbert.hub.schema import FLAG, TEXT, TEXTS, number, read_settings, whole
@@ -36,6 +37,7 @@ _ROLES = {
     "sep_token": ("[SEP]", "</s>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
+_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer_config.json")
 _PROBES = ("", "A quick probe, 한국어 문장 ꙮ𓀀 42!")
 """Texts that a tokenizer must survive: nothing, two scripts, and characters that few vocabularies have."""
 
@@ -45,6 +47,8 @@ def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-
 
     Where sentence-transformers notes what the transformer is for, that must be ``task``.
     """
+    if not any((folder / name).is_file() for name in _VOCABULARIES):
+        folder = lora.home(folder)
     named = (folder / name for name in _SENTENCE_CONFIGS if (folder / name).is_file())
     path = next(named, folder / _SENTENCE_CONFIGS[0])
     stored = read_settings(path, _SENTENCE_CONFIG, optional=True)
@@ -55,7 +59,7 @@ def read_tokenizer(folder: Path, transformer: Transformer, task: str = "feature-
     length = min(next((length for length in said if length is not None), math.inf), transformer.facts.max_length)
     inputs = published["model_input_names"]
     types = inputs is None or "token_type_ids" in inputs
-    backend = _read_backend(folder)
+    backend = read_backend(folder)
     # Checked before the tokenizer is copied, because the library counts up to the largest id to do so.
     _check_ids(backend.get_vocab().values(), transformer, folder)
     try:
@@ -81,7 +85,7 @@ def _check_ids(ids: Iterable[int], transformer: Transformer, folder: Path) -> No
         raise BadModel(f"the tokenizer in {folder} gives ids up to {largest}, but the transformer knows {embeddings}")
 
 
-def _read_backend(folder: Path) -> tokenizers.Tokenizer:
+def read_backend(folder: Path) -> tokenizers.Tokenizer:
     """Return the tokenizer in a folder, without truncation and padding."""
     path = folder / "tokenizer.json"
     try:

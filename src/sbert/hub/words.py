@@ -19,14 +19,15 @@ from torch import Tensor
 from sbert.disk.files import write_json
 from sbert.errors import BadInput, BadModel, check_count, shown
 from sbert.hub.files import check_file, reading, reads_folder, refusal, whole_model
-from sbert.hub.kind import WORDS, kind_of, versions, wrong_kind
+from sbert.hub.kind import WORDS, is_static, kind_of, versions, wrong_kind
 from sbert.hub.limits import LARGEST_VOCABULARY, LONGEST_LINE, WIDEST
 from sbert.hub.parts import WordParts
 from sbert.hub.schema import FLAG, TEXTS, read_settings, whole
+from sbert.hub.static import read_static, write_static
 from sbert.hub.tensors import Stored, fill
 from sbert.nn.pooling import POOLINGS
 from sbert.nn.words import BiLSTM, WordEmbeddings
-from sbert.text import WordTokenizer
+from sbert.text import PieceTokenizer, WordTokenizer
 from sbert.types import FloatArray
 
 _VOCABULARY, _VECTORS = "vocab.txt.gz", "vectors_f16.npy"
@@ -149,6 +150,8 @@ def read_words(folder: Path) -> WordParts:
     kind = kind_of(folder) or "plain encoder"
     if kind != WORDS:
         raise wrong_kind(folder, kind, f"a {WORDS} is")
+    if is_static(folder):
+        return read_static(folder)
     path = folder / _CONFIG
     config = read_settings(path, _SCHEMA)
     pooling = tuple(config["pooling"])
@@ -176,6 +179,11 @@ def read_words(folder: Path) -> WordParts:
 
 def write_words(parts: WordParts, folder: Path) -> None:
     """Save a word-level encoder whole or not at all. Replaces a model, but no other folder."""
+    if isinstance(parts.tokenizer, PieceTokenizer):
+        write_static(parts, folder)
+        return
+    if parts.heads:
+        raise BadInput(f"a model of whole words is saved without heads, but has {len(parts.heads)}; leave them out")
     lstm = parts.lstm
     with whole_model(folder) as draft:
         text = "".join(f"{word}\n" for word in parts.tokenizer.words)

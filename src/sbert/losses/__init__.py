@@ -1,5 +1,7 @@
 """Losses: functions of embeddings, or of scores, and labels, to a scalar. No loss knows a model."""
 
+from typing import Any
+
 from sbert.losses.compose import WeightedSum, matryoshka, poly_scores, weighted_sum
 from sbert.losses.distill import embedding_mse, kl, margin_mse, margin_mse_scores
 from sbert.losses.inputs import Distance, Loss
@@ -8,6 +10,7 @@ from sbert.losses.objectives import (
     OBJECTIVES,
     Objective,
     accepted_shapes,
+    check_name,
     check_shape,
     default,
     make,
@@ -18,6 +21,7 @@ from sbert.losses.objectives import (
 from sbert.losses.pairs import SoftmaxClassifier, angle, cosent, cosine_mse
 from sbert.losses.ranking import info_nce, poly_nce
 from sbert.losses.scores import bce, cosent_scores, cross_entropy, lambda_rank, list_net, mse, rank_net
+from sbert.porting import unknown_name
 
 __all__ = [
     "OBJECTIVES",
@@ -32,6 +36,7 @@ __all__ = [
     "batch_hard",
     "batch_semi_hard",
     "bce",
+    "check_name",
     "check_shape",
     "contrastive",
     "cosent",
@@ -59,3 +64,7 @@ __all__ = [
     "triplet",
     "weighted_sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    raise unknown_name("sbert.losses", name, "losses", "cross_encoder.losses")

@@ -17,6 +17,7 @@ from sbert.errors import BadInput, check_option, shown
 from sbert.losses import distill, margins, pairs, ranking, scores
 from sbert.losses.compose import matryoshka, poly_scores
 from sbert.losses.inputs import Loss, above_zero, count
+from sbert.porting import renamed
 from sbert.types import LabelKind, ModelKind, Sampling
 
 _LABELS: dict[LabelKind, str] = {
@@ -215,8 +216,22 @@ def objective_of(loss: object) -> Objective | None:
     return next((each for each in _TABLE if function in (each.loss, each.of_scores or each.loss)), None)
 
 
+def check_name(option: str, name: str, kind: ModelKind = "bi") -> None:
+    """Raise BadInput unless there is an objective of this name. A loss of sentence-transformers is translated.
+
+    >>> check_name("loss", "TripletLoss")
+    Traceback (most recent call last):
+    sbert.errors.BadInput: loss is 'TripletLoss', a name of sentence-transformers; here it is: triplet, --loss \
+triplet, whose default margin is 1
+    """
+    places = ("losses", "cross_encoder.losses") if kind == "bi" else ("cross_encoder.losses", "losses")
+    if isinstance(name, str) and (hint := next(filter(None, (renamed(place, name) for place in places)), "")):
+        raise BadInput(f"{option} is {shown(name)}, a name of sentence-transformers{hint}")
+    check_option(option, name, OBJECTIVES)
+
+
 def _find(name: str, kind: ModelKind, others: Sequence[str] = ()) -> Objective:
-    check_option("objective", name, OBJECTIVES)
+    check_name("objective", name, kind)
     objective = OBJECTIVES[name]
     if kind not in objective.kinds:
         theirs = " and ".join(f"{each}-encoders" for each in objective.kinds)

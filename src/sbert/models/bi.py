@@ -22,6 +22,7 @@ from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.quantize import ranges_of
+from sbert.porting import explained_class
 from sbert.text import Tokenizer, Tokens, check_texts
 from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Pooling, Precision, Role, Similarity
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+@explained_class
 class BiEncoder(VectorModel):
     """Sentence-BERT: a transformer, pooling, and optional heads.
 
@@ -286,11 +288,7 @@ class BiEncoder(VectorModel):
         hub.write(storage.parts_of(self), Path(folder))
 
     def self_check(self) -> float:
-        """Compare the model with the vectors stored in its folder.
-
-        Returns:
-            The largest difference. A difference that rounding cannot explain raises :class:`SelfCheckFailed`.
-        """
+        """Return the largest difference from the vectors in its folder; raise SelfCheckFailed beyond rounding."""
         return storage.check_reference(self)
 
     def check_settings(self) -> None:

@@ -17,6 +17,8 @@ from sbert.models.model import TextModel
 from sbert.models.postprocess import check_numbers
 from sbert.nn import heads
 from sbert.nn.classify import Classifier, usual_scale
+from sbert.nn.pooling import pool
+from sbert.porting import explained_class
 from sbert.text import Tokenizer, Tokens, check_pairs
 from sbert.types import Batch, FloatArray, OnTruncate, Output, Scale
 
@@ -24,14 +26,16 @@ SEED = 42
 """The random seed of the weights of a new head."""
 
 
+@explained_class
 class CrossEncoder(TextModel):
-    """A transformer that reads a pair as one text, and a head on its first token.
+    """A transformer that reads a pair as one text, and a head on its first token, or on the mean of all tokens.
 
     Args:
         backbone: The tokenizer and the transformer. If the transformer has a pooler, the head uses or replaces it.
         labels: Names of the outputs; a single output is a score.
         head: The head. Defaults to a new one, of the form that the architecture defines.
-        scale: The activation that turns the raw outputs (logits) into scores: "sigmoid", "identity" or "softmax".
+        scale: The activation that turns the raw outputs (logits) into scores: "sigmoid", "identity",
+            "softmax" or "tanh".
             Defaults to "sigmoid" for one output and to "identity" for several.
         seed: Random seed of the weights of a new head.
 
@@ -120,6 +124,8 @@ class CrossEncoder(TextModel):
 
     def forward(self, batch: Batch) -> Tensor:
         """Score a batch of pairs: (T,) token ids -> (B, L) logits, in the order of the batch."""
+        if self.head.reads_mean:
+            return heads.apply([self.head], pool(self.transformer(batch), batch.groups, ("mean",)))
         return heads.apply([self.head], self.transformer.first(batch))
 
     def predict(
@@ -198,6 +204,8 @@ def _activate(logits: FloatArray, scale: Scale) -> FloatArray:
     exact = logits.astype(np.float64)
     if scale == "sigmoid":
         exact = np.exp(-np.logaddexp(0.0, -exact))
+    elif scale == "tanh":
+        exact = np.tanh(exact)
     elif scale == "softmax":
         exact = np.exp(exact - exact.max(axis=1, keepdims=True))
         exact = exact / exact.sum(axis=1, keepdims=True)

@@ -6,7 +6,7 @@ import hashlib
 
 from sbert.disk.digest import digest
 from sbert.models.vectors import VectorModel
-from sbert.text import Tokenizer
+from sbert.text import WordTokenizer
 
 
 def fingerprint(model: VectorModel) -> str:
@@ -21,7 +21,7 @@ def fingerprint(model: VectorModel) -> str:
         found.update(name.encode())
         found.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     tokenizer = model.tokenizer
-    words = tokenizer.backend.to_str() if isinstance(tokenizer, Tokenizer) else tokenizer.words
+    words = tokenizer.words if isinstance(tokenizer, WordTokenizer) else tokenizer.backend.to_str()
     settings = {name: value for name, value in model.describe().items() if name not in ("device", "reference_vectors")}
     found.update(digest([words, sorted(settings.items(), key=str)]).encode())
     return found.hexdigest()[:16]

@@ -11,6 +11,7 @@ from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.poly import PolyEncoder
 from sbert.models.words import WordEncoder
+from sbert.porting import explained
 from sbert.types import ModelKind
 
 TransformerModel = BiEncoder | CrossEncoder | PolyEncoder
@@ -23,6 +24,7 @@ CLASSES: dict[ModelKind, type[TransformerModel]] = {
 }
 
 
+@explained
 def load(
     name: str | Path | None = None,
     *,

@@ -16,19 +16,27 @@ from sbert.errors import BadInput
 from sbert.models.backbone import check_max_length
 from sbert.models.inference import run, using_device
 from sbert.models.postprocess import best
-from sbert.text import Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
+from sbert.porting import explained_class, unknown_name
+from sbert.text import PieceTokenizer, Tokenizer, Tokens, Truncation, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, Hit, Output, Similarity
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@explained_class
 class TextModel(nn.Module, ABC):
     """The base class of :class:`~sbert.BiEncoder`, ``CrossEncoder``, ``PolyEncoder`` and ``WordEncoder``."""
 
-    tokenizer: Tokenizer | WordTokenizer
+    tokenizer: Tokenizer | WordTokenizer | PieceTokenizer
     similarity_fn_name: Similarity
     """The measure that compares two vectors of this model."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            raise unknown_name(type(self).__name__, name) from None
 
     @property
     def device(self) -> torch.device:

@@ -24,6 +24,7 @@ from sbert.models.scoring import score_codes
 from sbert.nn import poly
 from sbert.nn.heads import Normalize
 from sbert.nn.transformer import Transformer
+from sbert.porting import explained_class
 from sbert.text import Tokenizer, Tokens, check_pairs, check_texts
 from sbert.types import (
     Array,
@@ -50,6 +51,7 @@ NUM_CODES = 64
 _QUERIES = 1024
 
 
+@explained_class
 class PolyEncoder(TextModel):
     """A bi-encoder for documents, and codes that represent queries (Humeau et al., 2020).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,26 @@ from torch import Tensor
 from sbert.errors import BadInput, check_count
 from sbert.models.model import TextModel
 from sbert.nn.similarity import all_pairs, pairwise
+from sbert.porting import explained_class
 from sbert.types import Array, EncodeOptions, FloatArray, Output
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class VectorModel(TextModel):
+class _KnownToHosts(ABCMeta):
+    """Makes KeyBERT and BERTopic refuse a bare model, for which they would silently load another one.
+
+    They look for names of libraries in ``str(type(model))``. What they find here leads them to a check that raises an
+    error; ``sbert.adapters`` has the embedders that they take.
+    """
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls.__module__}.{cls.__qualname__}', which is not of sentence_transformers>"
+
+
+@explained_class
+class VectorModel(TextModel, metaclass=_KnownToHosts):
     """The base class of :class:`~sbert.BiEncoder` and :class:`~sbert.WordEncoder`."""
 
     encode: Callable[..., Any]

@@ -7,27 +7,31 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from sbert import hub
 from sbert.errors import BadInput, shown
 from sbert.models.postprocess import check_numbers, merge_windows, normalize
 from sbert.models.vectors import VectorModel
+from sbert.nn import heads as heads_
 from sbert.nn.pooling import as_poolings, pool
 from sbert.nn.words import BiLSTM, WordEmbeddings
-from sbert.text import Tokens, WordTokenizer, check_texts
+from sbert.porting import explained_class
+from sbert.text import PieceTokenizer, Tokens, WordTokenizer, check_texts
 from sbert.types import Batch, FloatArray, OnTruncate, Pooling, Similarity
 
 
+@explained_class
 class WordEncoder(VectorModel):
     """Word vectors, an optional BiLSTM, and pooling.
 
     Args:
-        tokenizer: The words, in the order of the rows of ``embeddings``.
+        tokenizer: The words, or the subword tokenizer, in the order of the rows of ``embeddings``.
         embeddings: The vectors of the words.
         lstm: Reads the word vectors of a text in order. Without it they are pooled directly.
         pooling: One or several ways to turn the words of a text into one vector; the results of several are
             concatenated.
+        heads: Modules to apply after pooling: ``Dense``, ``LayerNorm``, ``Dropout`` or ``Normalize``.
 
     >>> table = torch.tensor([[0.0, 0.0], [1.0, 2.0], [3.0, 0.0]])  # row 0: texts without a known word
     >>> model = WordEncoder(WordTokenizer(["고양이", "cat"]), WordEmbeddings(table))
@@ -39,13 +43,14 @@ class WordEncoder(VectorModel):
 
     def __init__(
         self,
-        tokenizer: WordTokenizer,
+        tokenizer: WordTokenizer | PieceTokenizer,
         embeddings: WordEmbeddings,
         lstm: BiLSTM | None = None,
         pooling: Pooling | Sequence[Pooling] = "mean",
+        heads: Sequence[nn.Module] = (),
     ) -> None:
         super().__init__()
-        if not isinstance(tokenizer, WordTokenizer):
+        if not isinstance(tokenizer, WordTokenizer | PieceTokenizer):
             raise BadInput(
                 f"WordEncoder got {shown(tokenizer)}, but is built on a WordTokenizer; load a saved model with "
                 "WordEncoder.from_pretrained, or word vectors with WordEncoder.from_vectors"
@@ -56,8 +61,10 @@ class WordEncoder(VectorModel):
             raise BadInput(
                 f"got {len(tokenizer)} words and {rows} vectors, but needs a zero vector and then one for each word"
             )
-        self.tokenizer: WordTokenizer = tokenizer
+        self.tokenizer: WordTokenizer | PieceTokenizer = tokenizer
         self.embeddings, self.lstm = embeddings, lstm
+        self.heads = nn.ModuleList(heads)
+        heads_.check_sizes(self.heads, self._pooled_dimension)
         self.eval()
 
     @classmethod
@@ -101,20 +108,24 @@ class WordEncoder(VectorModel):
     def from_pretrained(
         cls, name: str | Path, *, device: str | torch.device | None = None, max_seq_length: int | None = None
     ) -> WordEncoder:
-        """Load a model that :meth:`save_pretrained` wrote.
+        """Load a model that :meth:`save_pretrained` wrote, a StaticEmbedding model or a model2vec model.
 
         Args:
-            name: The folder of the model, or of the training run that made it.
+            name: The folder of the model, or of the training run that made it; or a hub name.
             device: Where to run. Defaults to the first accelerator, or the CPU if there is none.
             max_seq_length: Number of known words at which texts are truncated. Defaults to the model's own number.
         """
         parts = hub.read_words(hub.resolve(name))
-        model = cls(parts.tokenizer, parts.embeddings, parts.lstm, parts.pooling)
+        model = cls(parts.tokenizer, parts.embeddings, parts.lstm, parts.pooling, parts.heads)
         return model.ready(device, max_seq_length)
 
     @property
     def embedding_dimension(self) -> int:
         """D, the size of a vector from :meth:`encode`."""
+        return heads_.output_size(self.heads, self._pooled_dimension)
+
+    @property
+    def _pooled_dimension(self) -> int:
         return len(self.pooling) * (self.embeddings if self.lstm is None else self.lstm).size
 
     def tokenize(self, texts: Sequence[str]) -> Tokens:
@@ -126,7 +137,7 @@ class WordEncoder(VectorModel):
         hidden = self.embeddings(torch.from_numpy(batch.input_ids).to(self.device))
         if self.lstm is not None:
             hidden = self.lstm(hidden, batch.groups)
-        return pool(hidden, batch.groups, self.pooling)
+        return heads_.apply(self.heads, pool(hidden, batch.groups, self.pooling))
 
     def encode(
         self,
@@ -153,7 +164,8 @@ class WordEncoder(VectorModel):
         tokens = self.tokenizer(texts, windows=on_truncate == "chunk")
         tokens.truncation.report(on_truncate)
         vectors = self._run(tokens, (self.embedding_dimension,), batch_tokens, show_progress_bar=show_progress_bar)
-        vectors = merge_windows(vectors, tokens, unit_length=False)
+        ends_normalized = len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
+        vectors = merge_windows(vectors, tokens, unit_length=ends_normalized)
         check_numbers(vectors, texts)
         finished = normalize(vectors) if normalize_embeddings else vectors
         return finished[0] if isinstance(sentences, str) else finished
@@ -173,5 +185,5 @@ class WordEncoder(VectorModel):
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write the words, their vectors and the weights to a folder, completely or not at all."""
-        parts = hub.WordParts(self.tokenizer, self.embeddings, self.lstm, self.pooling)
+        parts = hub.WordParts(self.tokenizer, self.embeddings, self.lstm, self.pooling, tuple(self.heads))
         hub.write_words(parts, Path(folder))

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sbert.errors import BadInput, check_count, check_option
+from sbert.porting import explained
 from sbert.search.best import Best, Pairs
 from sbert.search.measure import Rows, Scorer, keys, slack
 from sbert.types import FloatArray, Hit, Pair, Similarity
@@ -30,6 +31,7 @@ FEW_QUERIES, MANY_COLUMNS = 4, 524_288
 several threads compute together."""
 
 
+@explained
 def semantic_search(
     queries: npt.ArrayLike, corpus: npt.ArrayLike, k: int = 10, similarity: Similarity = "cosine"
 ) -> list[list[Hit]]:
@@ -64,6 +66,7 @@ def semantic_search(
     return [hits[start:stop] for start, stop in pairwise(bounds)]
 
 
+@explained
 def most_similar_pairs(
     vectors: npt.ArrayLike, k: int | None = 100, threshold: float | None = None, similarity: Similarity = "cosine"
 ) -> list[Pair]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from sbert.data.sampling import Mix
 from sbert.errors import BadInput, check_option, shown
+from sbert.porting import explained_class
 from sbert.types import Sampling
 
 Schedule = Literal["linear", "cosine", "constant"]
@@ -18,6 +19,7 @@ _FROM_ZERO = ("warmup_steps", "seed")
 _LARGEST_SEED = 2**64 - 1
 
 
+@explained_class
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainConfig:
     """The settings of a training run. The defaults are those of the paper for NLI.

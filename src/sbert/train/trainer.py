@@ -32,6 +32,7 @@ from sbert.errors import CannotResume, Diverged, counted
 from sbert.evaluate import primary_metric
 from sbert.losses import Loss
 from sbert.pages import training
+from sbert.porting import explained_class
 from sbert.train import checkpoint, facts
 from sbert.train.callbacks import Callback, Event, EventKind
 from sbert.train.config import TrainConfig
@@ -71,6 +72,7 @@ class Result:
     """Number of the steps that were taken before the run was resumed."""
 
 
+@explained_class
 class Trainer:
     """Trains a model.
 

@@ -19,7 +19,7 @@ from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, Columns, Device, Json, ModelName, names
 from sbert.disk.lock import check_folder
 from sbert.errors import BadInput, SbertError, WrongUsage, check_value, counted, usage
-from sbert.losses import OBJECTIVES
+from sbert.losses.objectives import check_name
 from sbert.text import display
 from sbert.train import checkpoint
 from sbert.train.callbacks import tensorboard as tensorboard_callback
@@ -99,7 +99,8 @@ def train(
         if shortcuts["kind"] is not None:
             check_value("--kind", shortcuts["kind"], get_args(ModelKind))
         if shortcuts["loss"] is not None:
-            check_value("--loss", shortcuts["loss"], OBJECTIVES)
+            with usage():
+                check_name("--loss", shortcuts["loss"], shortcuts["kind"] or "bi")
         shortcuts["columns"] = names(shortcuts["columns"])
         given = {_SHORTCUTS[name][0]: value for name, value in shortcuts.items() if value is not None}
         described = _describe(run, given, setting or [])

@@ -116,6 +116,7 @@ def _other_kind(columns: Columns, part: DataPart) -> str:
 def _objective(part: LossPart, datasets: Sequence[Columns], kind: ModelKind, data: DataPart) -> Objective:
     """The objective that ``part`` names, or the default one; raise BadInput if it does not fit the data."""
     name = part.name or _default_objective(datasets[0], kind)
+    losses.check_name("objective", name, kind)
     for columns in datasets:
         try:
             losses.check_shape(name, len(columns.texts), columns.label_kind, kind)

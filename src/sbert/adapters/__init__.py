@@ -1,0 +1,1 @@
+"""sbert inside other libraries: one module for each, which nothing else imports."""
