@@ -6,21 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from serverprocess import ServerProcess
+from serverprocess import DOCUMENTS, ServerProcess
 
 import sbert
 
 for package in ("starlette", "uvicorn", "httptools", "msgspec", "orjson", "prometheus_client"):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed: pip install 'sbert[serve]'", allow_module_level=True)
-
-DOCUMENTS = [
-    ("결제", "결제가 두 번 되었어요. 환불해 주세요.", {"lang": "ko", "year": 2024}),
-    ("배송", "배송이 언제 도착하나요?", {"lang": "ko", "year": 2023}),
-    ("refund", "How do I get my money back?", {"lang": "en", "year": 2024}),
-    ("delivery", "When will my parcel arrive?", {"lang": "en", "year": 2023}),
-    (7, "The cat sits outside on the warm stone wall.", {"lang": "en", "year": 2020}),
-]
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,15 @@ SOURCE = Path(__file__).parents[2] / "src"
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
+DOCUMENTS = [
+    ("결제", "결제가 두 번 되었어요. 환불해 주세요.", {"lang": "ko", "year": 2024}),
+    ("배송", "배송이 언제 도착하나요?", {"lang": "ko", "year": 2023}),
+    ("refund", "How do I get my money back?", {"lang": "en", "year": 2024}),
+    ("delivery", "When will my parcel arrive?", {"lang": "en", "year": 2023}),
+    (7, "The cat sits outside on the warm stone wall.", {"lang": "en", "year": 2020}),
+]
+
+
 class Answer(NamedTuple):
     status: int
     body: Any

@@ -15,6 +15,8 @@ class Account:
     """The figures of a request, which several computations add to."""
 
     began: float = field(default_factory=time.perf_counter)
+    may_write: bool = True
+    """Whether the key of the request allows changes."""
     items: int = 0
     """Number of texts or pairs."""
     characters: int = 0

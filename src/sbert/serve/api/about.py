@@ -50,7 +50,7 @@ async def status(service: Service, asked: None, account: Account) -> dict[str, A
             for served in service.models.values()
         ],
         "store": None if retrieval is None else {"texts": await retrieval.run(retrieval.store.count)},
-        "writable": retrieval is not None and not service.settings.read_only,
+        "writable": retrieval is not None and account.may_write and not service.settings.read_only,
         "reranker": service.loaded.reranker,
         "queue": {"requests": engine.waiting_jobs, "tokens": engine.waiting_tokens, "limit": engine.queue_tokens},
         "cache": {

@@ -71,7 +71,7 @@ class Exchange:
         return Response(content, dialect.status_of(refusal), headers, "application/json")
 
     async def _answer(self, service: Service, request: Request, account: Account, text: list[bytes]) -> Response:
-        _check_right(service, self._route, request)
+        _check_right(service, self._route, request, account)
         if not self._route.has_body:
             await request.body()
             return await self._handled(service, request, _parameters(self._route, request), account)
@@ -114,7 +114,7 @@ class Exchange:
         access.request_line(request_id, client, request.method, self._route.path, status, account, error, body)
 
 
-def _check_right(service: Service, route: Route, request: Request) -> None:
+def _check_right(service: Service, route: Route, request: Request, account: Account) -> None:
     settings = service.settings
     if settings.keys and (route.right in ("read", "write") or (route.right == "status" and settings.private)):
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
@@ -123,6 +123,7 @@ def _check_right(service: Service, route: Route, request: Request) -> None:
             raise Refusal(
                 "unauthorized", "the request carries no valid key; send the header Authorization: Bearer KEY"
             )
+        account.may_write = key.may_write
         if route.right == "write" and not key.may_write:
             raise Refusal("forbidden", "this key may not change documents; use one that may write")
     if route.right == "write" and settings.read_only:
