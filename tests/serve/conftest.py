@@ -54,6 +54,20 @@ def server(models, store, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def guarded(models, tmp_path_factory):
+    """A server with keys: one that may write, and one that may only read."""
+    folder = tmp_path_factory.mktemp("열쇠")
+    keys = folder / "keys"
+    keys.write_text("# 열쇠\nwriter-0123456789abcdef\nreader-0123456789abcdef read\n", "utf-8")
+    store = fill(folder / "store.db", models["bert"])
+    running = ServerProcess(
+        folder, models["bert"], models["bert-1"], models["classes"], "--store", store, "--api-key-file", keys
+    )
+    yield running
+    assert running.stop() == 0
+
+
+@pytest.fixture(scope="session")
 def bi(models) -> sbert.BiEncoder:
     return sbert.BiEncoder.from_pretrained(models["bert"])
 

@@ -28,7 +28,7 @@ class Settings:
     keys: tuple[Key, ...] = ()
     """API keys; without any, every request is accepted."""
     private: bool = False
-    """Whether /health, /metrics and /status also need a key."""
+    """Whether /health and /metrics also need a key."""
     read_only: bool = False
     """Whether documents cannot be added and deleted."""
     origins: tuple[str, ...] = ()

@@ -24,6 +24,7 @@ from sbert.serve.service import Service
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 _LOGGED = 10_000  # bytes of a body in the log
+_CLOSED = 499  # in the log, for a client that did not wait for its answer
 _SMALL = 32  # items of an answer that is written without another thread
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 
@@ -50,10 +51,11 @@ class Exchange:
             response = await self._answer(service, request, account, text)
         except Exception as problem:
             refusal = as_refusal(problem)
-            error = "gone" if isinstance(problem, _Gone) else refusal.kind
+            gone = isinstance(problem, _Gone)
+            error = "gone" if gone else refusal.kind
             if not isinstance(problem, Refusal | SbertError | _Gone | TimeoutError):
                 access.failure(request_id, problem)
-            response = self.refused(refusal)
+            response = Response(status_code=_CLOSED) if gone else self.refused(refusal)
         response.headers.update({"x-request-id": request_id, **_SAFE, **_times(account)})
         self._record(service, request, account, response.status_code, error, request_id, text)
         return response
