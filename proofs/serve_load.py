@@ -91,6 +91,7 @@ def malformed(watched: Watched, draw: random.Random) -> None:
         data[draw.randrange(len(data))] = draw.randrange(256)
     answer = exchange(watched.server.port, bytes(data[: draw.randint(1, len(data))]))
     assert not answer.startswith(b"HTTP/1.1 5"), (data, answer)
+    watched.stop.wait(0.1)  # the other clients get their turn on a small machine
 
 
 def exchange(port: int, data: bytes) -> bytes:
@@ -116,7 +117,7 @@ def slow(watched: Watched, draw: random.Random) -> None:
     data = head.encode() + b"\r\n\r\n" + body
     with socket.create_connection(("127.0.0.1", watched.server.port), timeout=60) as connection:
         connection.sendall(data[: draw.choice([5, 60, len(data) // 2, len(data)])])
-        watched.stop.wait(draw.choice([0, 0.2, 1]))
+        watched.stop.wait(draw.choice([0.2, 0.5, 1]))
 
 
 ACTS = {
@@ -189,7 +190,7 @@ def end_under_load(watched: Watched) -> float:
     answers: list[int] = []
 
     def ask() -> None:
-        answers.append(watched.server.ask("/embed", {"inputs": TEXTS[:300]}).status)
+        answers.append(watched.server.ask("/embed", {"inputs": TEXTS[:40]}).status)
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:

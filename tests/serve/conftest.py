@@ -10,9 +10,15 @@ from serverprocess import DOCUMENTS, ServerProcess
 
 import sbert
 
-for package in ("starlette", "uvicorn", "httptools", "msgspec", "orjson", "prometheus_client"):
-    if find_spec(package) is None:
-        pytest.skip(f"{package} is not installed: pip install 'sbert[serve]'", allow_module_level=True)
+PACKAGES = ("starlette", "uvicorn", "httptools", "msgspec", "orjson", "prometheus_client")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def installed() -> None:
+    """Skip the tests of this room where the extra is missing."""
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install 'sbert[serve]'")
 
 
 @pytest.fixture(scope="session")

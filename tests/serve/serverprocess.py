@@ -69,7 +69,7 @@ class ServerProcess:
         sent = {"content-type": "application/json"} | named if data is not None else named
         request = urllib.request.Request(self.url + path, data, sent, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as found:
+            with urllib.request.urlopen(request, timeout=120) as found:
                 return _answer(found.status, found.read(), found.headers)
         except urllib.error.HTTPError as error:
             return _answer(error.code, error.read(), error.headers)

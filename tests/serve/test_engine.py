@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 from sbert.errors import BadInput, BadModel
+
+pytest.importorskip("starlette", reason="starlette is not installed: pip install 'sbert[serve]'")
+
 from sbert.serve.engine import Busy, Engine, Lane
 
 

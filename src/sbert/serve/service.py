@@ -38,6 +38,7 @@ class Service:
         self.desk = ThreadPoolExecutor(thread_count(), "sbert-desk")
         self.models = {name: Served(name, model, self.engine, self.desk) for name, model in loaded.models.items()}
         self.open_bytes = OpenBytes(settings)
+        self.device = next(iter(loaded.models.values())).device.type
         self.health = Health(list(self.models.values()))
         self.started = time.time()
         self.version = version("sbert")

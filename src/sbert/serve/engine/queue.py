@@ -98,8 +98,8 @@ class Queue:
             left -= sum(map(job.length, rows))
             if rows:
                 pieces.append(Piece(job, rows))
-            if job.waiting:
                 job.since = time.perf_counter()
+            if job.waiting:
                 passed.append(job)
                 if not rows:
                     break

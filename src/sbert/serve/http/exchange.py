@@ -56,7 +56,7 @@ class Exchange:
             if not isinstance(problem, Refusal | SbertError | _Gone | TimeoutError):
                 access.failure(request_id, problem)
             response = Response(status_code=_CLOSED) if gone else self.refused(refusal)
-        response.headers.update({"x-request-id": request_id, **_SAFE, **_times(account)})
+        response.headers.update({"x-request-id": request_id, **_SAFE, **_times(account, service.device)})
         self._record(service, request, account, response.status_code, error, request_id, text)
         return response
 
@@ -172,12 +172,12 @@ def _json(found: Any) -> bytes:
     return orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
-def _times(account: Account) -> dict[str, str]:
+def _times(account: Account, device: str) -> dict[str, str]:
     """Return TEI's headers about what a request took, in milliseconds."""
     headers = {"x-total-time": _ms(account.total)}
     if account.items:
         headers |= {
-            "x-compute-type": "cpu",
+            "x-compute-type": device,
             "x-compute-time": _ms(account.total),
             "x-compute-characters": str(account.characters),
             "x-compute-tokens": str(account.tokens),
