@@ -41,7 +41,9 @@ def test_the_help_of_a_verb(verb):
     assert " --help " in shown
     assert "<bool>" not in shown
     usage = next(line for line in shown.splitlines() if "Usage:" in line)
-    assert re.fullmatch(rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}(\.\.\.)?| \[[A-Z]+(\.toml)?\])* *", usage)
+    assert re.fullmatch(
+        rf" Usage: sbert {verb} \[OPTIONS\]( \{{[A-Z]+\}}(\.\.\.)?| \[[A-Z]+(\.toml)?\](\.\.\.)?)* *", usage
+    )
 
 
 @pytest.mark.parametrize("verb", ["encode", "similarity", "search", "pairs", "predict", "rank", "distill"])
@@ -57,7 +59,7 @@ def test_search_and_rank_take_their_arguments_in_one_order():
 
 def test_bash_completes_verbs_and_options():
     assert completed("") == list(VERBS)
-    assert completed("se") == ["search"]
+    assert completed("se") == ["search", "serve"]
     assert completed("--v") == ["--version"]
     assert completed("search", "--col") == ["--column"]
     assert {"--column", "--device", "--format", "--json"} <= set(completed("search", "--"))

@@ -21,6 +21,7 @@ VERBS = {
     "similarity": "Compare two texts, or all texts of a file with each other.",
     "index": "Add the texts of files to a store; the same command again embeds only what is new or has changed.",
     "search": "Find the texts of a store or of a file that are nearest in meaning to a query.",
+    "serve": "Serve models and a store over HTTP: the APIs of OpenAI, Cohere, Jina and TEI, and a search page.",
     "store": "Show, check, compact or export a store that sbert index wrote.",
     "pairs": "Find the pairs of texts in a file that are nearest in meaning, such as paraphrases and duplicates.",
     "cluster": "Divide the texts of a file or a store into clusters of similar meaning, the largest first.",

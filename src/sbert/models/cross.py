@@ -156,7 +156,7 @@ class CrossEncoder(TextModel):
         tokens.truncation.report(on_truncate)
         logits = self._run(tokens, (len(self.labels),), batch_tokens, show_progress_bar=show_progress_bar)
         check_numbers(logits, rows)
-        scores = _activate(logits, self.pair_scale(output))
+        scores = activate(logits, self.pair_scale(output))
         return scores[:, 0] if len(self.labels) == 1 else scores
 
     def predict_proba(self, pairs: Iterable[Sequence[str]]) -> FloatArray:
@@ -183,7 +183,7 @@ class CrossEncoder(TextModel):
             raise BadInput(f"rank needs a model of one label, but this has {len(self.labels)}; use predict")
         pairs = [(query, text) for text in documents]
         logits = self.predict(pairs, output="logit", show_progress_bar=show_progress_bar)
-        return logits, _activate(logits[:, None], self.scale)[:, 0]
+        return logits, activate(logits[:, None], self.scale)[:, 0]
 
     def _properties(self) -> dict[str, Any]:
         return Backbone(self.tokenizer, self.transformer).describe(labels=list(self.labels), scale=self.scale)
@@ -199,7 +199,7 @@ def _check_list(labels: Sequence[str]) -> None:
         raise BadInput(f"labels is the text {shown(labels)}, but must be a list of names; pass [{shown(labels)}]")
 
 
-def _activate(logits: FloatArray, scale: Scale) -> FloatArray:
+def activate(logits: FloatArray, scale: Scale) -> FloatArray:
     """(N, L) -> (N, L) float32. Computed in float64, so that a result does not depend on its position in the array."""
     exact = logits.astype(np.float64)
     if scale == "sigmoid":

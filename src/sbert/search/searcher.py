@@ -19,7 +19,7 @@ from sbert.search.found import Added, ByVectors, Found, Reranker, Retriever, Sea
 from sbert.search.index import Neighbours
 from sbert.search.packing import StoredPrecision
 from sbert.search.reranking import ShortListSorter
-from sbert.search.store import Document, Match
+from sbert.search.store import Document, Match, Store
 from sbert.search.store.document import DocumentColumns
 from sbert.search.stored import StoredCollection
 from sbert.types import FloatArray
@@ -86,8 +86,19 @@ class Searcher:
         from sbert.search.opening import open_store
 
         store, retriever = open_store(location, model, precision, show_progress_bar=show_progress_bar)
-        searcher = cls(retriever, reranker)
-        searcher._collection = StoredCollection(store, retriever)
+        return cls.over(store, retriever, reranker)
+
+    @classmethod
+    def over(cls, store: Store, model: Retriever, reranker: Reranker | None = None) -> Searcher:
+        """Return a searcher over a store that is open already.
+
+        Args:
+            store: The store.
+            model: The model that the vectors in the store come from, which is not checked here.
+            reranker: Sorts the short list.
+        """
+        searcher = cls(model, reranker)
+        searcher._collection = StoredCollection(store, model)
         return searcher
 
     def __len__(self) -> int:

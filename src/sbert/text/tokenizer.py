@@ -142,6 +142,11 @@ class Tokenizer:
         """A copy of the tokenizer as it was published, without truncation and padding."""
         return tokenizers.Tokenizer.from_str(self._plain.to_str())
 
+    @property
+    def uncut(self) -> tokenizers.Tokenizer:
+        """The tokenizer itself, as it reads texts before they are truncated; it must not be changed."""
+        return self._uncut
+
     def __call__(self, texts: Sequence[str], prompt: str = "", windows: bool = False) -> Tokens:
         """Tokenise ``prompt + text`` for every text. With ``windows``, tokens that do not fit become further rows."""
         rows: list[IntArray] = []

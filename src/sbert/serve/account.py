@@ -1,0 +1,50 @@
+"""What one request asked for and what it took, for usage, headers, metrics and the log. Works on numbers only."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+from sbert.serve.engine import Computed
+from sbert.text import Tokens
+
+
+@dataclass(slots=True)
+class Account:
+    """The figures of a request, which several computations add to."""
+
+    began: float = field(default_factory=time.perf_counter)
+    may_write: bool = True
+    """Whether the key of the request allows changes."""
+    items: int = 0
+    """Number of texts or pairs."""
+    characters: int = 0
+    tokens: int = 0
+    """Number of tokens that were read."""
+    truncated_tokens: int = 0
+    """Number of tokens that were dropped because a text was too long."""
+    tokenization: float = 0.0
+    queue: float = 0.0
+    inference: float = 0.0
+    _adding: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def total(self) -> float:
+        """Seconds since the request began."""
+        return time.perf_counter() - self.began
+
+    def read(self, tokens: Tokens, characters: int, seconds: float) -> None:
+        """Add rows of tokens."""
+        with self._adding:
+            self.items += len(tokens.lengths)
+            self.characters += characters
+            self.tokens += int(tokens.lengths.sum())
+            self.truncated_tokens += tokens.truncation.lost
+            self.tokenization += seconds
+
+    def computed(self, computed: Computed) -> None:
+        """Add the times of a computation."""
+        with self._adding:
+            self.queue += computed.queue_seconds
+            self.inference += computed.inference_seconds

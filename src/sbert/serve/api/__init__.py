@@ -1,0 +1,6 @@
+"""The routes, one module for each API. A handler gets the service, the request and its account."""
+
+from sbert.serve.api import about, cohere, documents, jina, openai, tei
+
+ROUTES = (*openai.ROUTES, *cohere.ROUTES, *jina.ROUTES, *tei.ROUTES, *documents.ROUTES, *about.ROUTES)
+"""All routes that the OpenAPI document lists."""

@@ -1,0 +1,7 @@
+"""Computes rows of tokens that several requests ask for: fair queues, packed batches, worker threads, and a cache."""
+
+from sbert.serve.engine.engine import Engine
+from sbert.serve.engine.lane import Lane
+from sbert.serve.engine.queue import Busy, Computed
+
+__all__ = ["Busy", "Computed", "Engine", "Lane"]

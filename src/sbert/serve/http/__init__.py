@@ -1,0 +1,1 @@
+"""HTTP without models: routes, bodies and their limits, errors in several dialects, and the OpenAPI document."""

@@ -1,0 +1,298 @@
+"""The models of a server: what they read goes through the engine, and its results become those of the library."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sbert.errors import BadInput
+from sbert.models.bi import BiEncoder
+from sbert.models.cross import CrossEncoder, activate
+from sbert.models.load import TransformerModel
+from sbert.models.poly import PolyEncoder
+from sbert.models.postprocess import best, finish
+from sbert.models.prompts import choose_prompt
+from sbert.nn.transformer import Transformer
+from sbert.serve.account import Account
+from sbert.serve.engine import Computed, Engine, Lane
+from sbert.serve.tokens import check_ids, decoded, spelled
+from sbert.text import Tokens, Truncation
+from sbert.types import Array, FloatArray, Hit, Output
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedOptions:
+    """The options of ``BiEncoder.encode`` that requests may set."""
+
+    prompt_name: str | None = None
+    normalize: bool = False
+    dimensions: int | None = None
+    truncate: bool = True
+    """Whether to shorten texts that are too long instead of refusing them."""
+
+
+class Served:
+    """A model under its name.
+
+    Args:
+        name: What requests call the model.
+        model: A model of any kind.
+        engine: Computes rows of tokens.
+        desk: Threads for short work beside the engine, such as tokenizing.
+    """
+
+    def __init__(self, name: str, model: TransformerModel, engine: Engine, desk: ThreadPoolExecutor) -> None:
+        self.name, self.model, self.engine, self._desk = name, model, engine, desk
+        self.embedder = _embedder(model)
+        self._texts = None if self.embedder is None else Lane(f"{name} texts", self.embedder, self.embedder.forward)
+        self._states = Lane(f"{name} states", model, _transformer(model), by_token=True)
+        self._whole = Lane(f"{name} {'pairs' if isinstance(model, CrossEncoder) else 'queries'}", model, model.forward)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of a cross-encoder."""
+        return self._cross().labels
+
+    @property
+    def relevance(self) -> Output:
+        """The scale on which documents are ranked: a probability, or the similarity of models that give none."""
+        return "probability" if isinstance(self.model, CrossEncoder) else "score"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the model: bi, cross or poly."""
+        return {"BiEncoder": "bi", "CrossEncoder": "cross", "PolyEncoder": "poly"}[type(self.model).__name__]
+
+    async def embed(
+        self, inputs: Sequence[str] | Sequence[list[int]], options: EmbedOptions, account: Account
+    ) -> Array:
+        """Return what ``encode`` gives for texts, or for rows of token ids as /tokenize gives them: (N, D)."""
+        model, lane = self._embeds()
+        name = options.prompt_name or model.default_prompt_name
+        prompt = choose_prompt(model.prompts, name, None)
+        computed = await self._compute(lane, lambda: self._read(inputs, prompt, options.truncate), inputs, account)
+        return await self._run(lambda: self._finish(computed, options))
+
+    async def hidden(self, texts: Sequence[str], truncate: bool, account: Account) -> list[FloatArray]:
+        """Return what ``encode_tokens`` gives for texts: one array (tokens, H) for each."""
+        self._embeds()
+        computed = await self._compute(self._states, lambda: self._read(texts, "", truncate), texts, account)
+        return computed.results
+
+    async def predict(self, pairs: Sequence[tuple[str, str]], output: Output, account: Account) -> FloatArray:
+        """Return what ``predict`` of a cross-encoder gives: (N, L)."""
+        return activate(await self._logits(pairs, account), self._cross().pair_scale(output))
+
+    async def rank(
+        self, query: str, documents: Sequence[str], output: Output, top_k: int | None, account: Account
+    ) -> list[Hit]:
+        """Return what ``rank`` gives, with a model of any kind; ``output`` chooses the scale of a cross-encoder."""
+        keys, scores = await self._keys_and_scores(query, documents, output, account)
+        return best(keys, scores, documents, top_k)
+
+    async def similarities(
+        self, source: str, others: Sequence[str], options: EmbedOptions, account: Account
+    ) -> FloatArray:
+        """Compare a text with others by the measure of the model: (N,)."""
+        vectors = await self.embed([source, *others], options, account)
+        return await self._run(lambda: self.vectors_of().similarity(vectors[:1], vectors[1:])[0])
+
+    async def tokens(self, texts: Sequence[str], special: bool, prompt_name: str | None) -> list[list[dict[str, Any]]]:
+        """Return the tokens of texts before truncation."""
+        prompt = "" if prompt_name is None else choose_prompt(self.vectors_of().prompts, prompt_name, None)
+        return await self._run(lambda: spelled(self.model.tokenizer, [prompt + text for text in texts], special))
+
+    async def texts(self, rows: Sequence[list[int]], skip_special: bool) -> list[str]:
+        """Turn rows of token ids into texts."""
+        return await self._run(lambda: decoded(self.model.tokenizer, rows, skip_special))
+
+    def encode_now(self, texts: Sequence[str], prompt: str, truncate: bool = True) -> FloatArray:
+        """Embed texts from another thread than that of the event loop, and wait for the vectors."""
+        _, lane = self._embeds()
+        computed = self.engine.submit(lane, self._read(texts, prompt, truncate)).result()
+        return self._finish(computed, EmbedOptions())
+
+    def rank_now(self, query: str, documents: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+        """Score documents from another thread than that of the event loop: their sort keys and their scores."""
+        if isinstance(self.model, CrossEncoder):
+            tokens = self.model.tokenize([(query, text) for text in documents])
+            logits = np.stack(self.engine.submit(self._whole, tokens).result().results)
+            return logits[:, 0], activate(logits, self.model.scale)[:, 0]
+        model = self.vectors_of()
+        vectors = self.encode_now(documents, model.prompt_for("document"))
+        if isinstance(self.model, PolyEncoder):
+            tokens = model.tokenize([query], model.prompt_for("query"))
+            codes = self.engine.submit(self._whole, tokens).result().results[0]
+            scores = self.model.score(codes, vectors)
+        else:
+            scores = model.similarity(self.encode_now([query], model.prompt_for("query")), vectors)[0]
+        return scores, scores
+
+    def vectors_of(self) -> BiEncoder:
+        """Return the bi-encoder, or that of a poly-encoder's documents."""
+        return self._embeds()[0]
+
+    def read_again(self, urgent: bool = True) -> FloatArray:
+        """Compute the reference texts past the queue and the cache, in the form of :func:`reference`."""
+        if isinstance(self.model, CrossEncoder):
+            tokens = self.model.tokenize(_pairs(REFERENCE))
+            return np.stack(self.engine.submit(self._whole, tokens, urgent=urgent).result(CHECK_SECONDS).results)
+        model, lane = self._embeds()
+        computed = self.engine.submit(lane, model.tokenize(REFERENCE, model.prompt_for()), urgent=urgent)
+        return self._finish(computed.result(CHECK_SECONDS), EmbedOptions())
+
+    async def _logits(self, pairs: Sequence[tuple[str, str]], account: Account) -> FloatArray:
+        model = self._cross()
+        computed = await self._compute(self._whole, lambda: model.tokenize(pairs), [a + b for a, b in pairs], account)
+        return _stacked(computed.results, len(model.labels))
+
+    async def _keys_and_scores(
+        self, query: str, documents: Sequence[str], output: Output, account: Account
+    ) -> tuple[FloatArray, FloatArray]:
+        if isinstance(self.model, CrossEncoder):
+            if len(self.model.labels) > 1:
+                raise BadInput(f"{self.name} has {len(self.model.labels)} labels, but ranking needs a model of one")
+            logits = await self._logits([(query, text) for text in documents], account)
+            return logits[:, 0], activate(logits, self.model.pair_scale(output))[:, 0]
+        model, lane = self._embeds()
+        first = self._whole if isinstance(self.model, PolyEncoder) else lane
+        asked = self._compute(first, lambda: model.tokenize([query], model.prompt_for("query")), [query], account)
+        given = self._compute(
+            lane, lambda: model.tokenize(documents, model.prompt_for("document")), documents, account
+        )
+        codes, vectors = await _both(asked, given)
+        scores = await self._run(lambda: self._score(codes, vectors))
+        return scores, scores
+
+    def _score(self, query: Computed, documents: Computed) -> FloatArray:
+        vectors = self._finish(documents, EmbedOptions())
+        if isinstance(self.model, PolyEncoder):
+            return self.model.score(query.results[0], vectors)
+        scores: FloatArray = self.vectors_of().similarity(self._finish(query, EmbedOptions()), vectors)[0]
+        return scores
+
+    async def _compute(
+        self, lane: Lane, read: Callable[[], Tokens], inputs: Sequence[str] | Sequence[list[int]], account: Account
+    ) -> Computed:
+        """Tokenize and wait for the results; when the request is given up, the rows that wait are removed."""
+
+        def enter() -> Future[Computed]:
+            began = time.perf_counter()
+            tokens = read()
+            characters = sum(len(text) for text in inputs if isinstance(text, str))
+            account.read(tokens, characters, time.perf_counter() - began)
+            return self.engine.submit(lane, tokens)
+
+        entering: Future[Future[Computed]] = self._desk.submit(enter)
+        try:
+            future: Future[Computed] = await asyncio.wrap_future(entering)
+            computed = await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            entering.add_done_callback(_cancel_result)
+            raise
+        account.computed(computed)
+        return computed
+
+    async def _run(self, function: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._desk, function)
+
+    def _read(self, inputs: Sequence[str] | Sequence[list[int]], prompt: str, truncate: bool) -> Tokens:
+        model = self.vectors_of()
+        tokens = (
+            _as_rows(model, inputs) if _are_ids(inputs) else model.tokenize([str(text) for text in inputs], prompt)
+        )
+        if tokens.truncation.truncated and not truncate:
+            raise BadInput(f"{tokens.truncation}; shorten the texts, or let them be truncated")
+        return tokens
+
+    def _finish(self, computed: Computed, options: EmbedOptions) -> Array:
+        model = self.vectors_of()
+        size = options.dimensions or model.truncate_dim
+        vectors = _stacked(computed.results, model.full_dimension)
+        return finish(vectors, size, options.normalize, "float32", None)
+
+    def _embeds(self) -> tuple[BiEncoder, Lane]:
+        if self.embedder is None or self._texts is None:
+            raise BadInput(
+                f"{self.name} is a cross-encoder, which gives no vectors; name a bi-encoder or poly-encoder"
+            )
+        return self.embedder, self._texts
+
+    def _cross(self) -> CrossEncoder:
+        if not isinstance(self.model, CrossEncoder):
+            raise BadInput(f"{self.name} is no cross-encoder, but this route scores pairs; name a cross-encoder")
+        return self.model
+
+
+REFERENCE = ("The quick brown fox jumps over the lazy dog.", "오늘 서울의 날씨는 맑고 바람이 조금 분다.", "")
+"""The texts by which a running model is checked."""
+CHECK_SECONDS = 30.0
+"""Time after which a check without a result has failed."""
+
+
+def reference(model: TransformerModel) -> FloatArray:
+    """Compute the reference texts with the library itself."""
+    if isinstance(model, CrossEncoder):
+        return model.predict(_pairs(REFERENCE), output="logit").reshape(len(REFERENCE), -1)
+    return (model.documents if isinstance(model, PolyEncoder) else model).encode(REFERENCE)
+
+
+def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    return list(zip(texts, reversed(texts), strict=True))
+
+
+def _embedder(model: TransformerModel) -> BiEncoder | None:
+    return model.documents if isinstance(model, PolyEncoder) else model if isinstance(model, BiEncoder) else None
+
+
+def _transformer(model: TransformerModel) -> Transformer:
+    return model.documents.transformer if isinstance(model, PolyEncoder) else model.transformer
+
+
+def _stacked(results: Sequence[FloatArray], size: int) -> FloatArray:
+    return np.stack(results) if results else np.empty((0, size), np.float32)
+
+
+def _are_ids(inputs: Sequence[str] | Sequence[list[int]]) -> bool:
+    return bool(inputs) and not isinstance(inputs[0], str)
+
+
+def _as_rows(model: BiEncoder, inputs: Sequence[str] | Sequence[list[int]]) -> Tokens:
+    """Check rows of token ids and cut those that are too long."""
+    rows = [[int(number) for number in row] for row in inputs]
+    check_ids(model.tokenizer, rows)
+    most = model.max_seq_length
+    cut = [row[:most] for row in rows]
+    total, kept = sum(map(len, rows)), sum(map(len, cut))
+    long = sum(len(row) > most for row in rows)
+    return Tokens(
+        ids=np.concatenate([np.array(row, np.int32) for row in cut]),
+        lengths=np.array([len(row) for row in cut], np.int64),
+        owners=np.arange(len(cut)),
+        truncation=Truncation(len(rows), long, most, total, total - kept, max(map(len, rows))),
+    )
+
+
+def _cancel_result(entering: Future[Future[Computed]]) -> None:
+    if not entering.cancelled() and entering.exception() is None:
+        entering.result().cancel()
+
+
+async def _both(first: Awaitable[Computed], second: Awaitable[Computed]) -> tuple[Computed, Computed]:
+    """Wait for two computations; if one fails, the other is given up."""
+    tasks = [asyncio.ensure_future(one) for one in (first, second)]
+    try:
+        one, other = await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        raise
+    return one, other

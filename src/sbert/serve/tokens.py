@@ -1,0 +1,58 @@
+"""Shows the tokens of texts, and turns token ids into texts. Works on strings and numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sbert.errors import BadInput, shown
+from sbert.text import Tokenizer
+
+_LONGEST = 1_000_000  # characters of a text whose tokens are shown
+
+
+def spelled(tokenizer: Tokenizer, texts: Sequence[str], special: bool) -> list[list[dict[str, Any]]]:
+    """Return the tokens of each text before truncation, with the characters that they stand for."""
+    for row, text in enumerate(texts):
+        if len(text) > _LONGEST:
+            raise BadInput(
+                f"text {row} has {len(text):,} characters, but at most {_LONGEST:,} are tokenized; divide it"
+            )
+        check_unicode(row, text)
+    encodings = tokenizer.uncut.encode_batch(list(texts), add_special_tokens=special)
+    return [
+        [_token(text, *token) for token in zip(one.ids, one.tokens, one.special_tokens_mask, one.offsets, strict=True)]
+        for text, one in zip(texts, encodings, strict=True)
+    ]
+
+
+def decoded(tokenizer: Tokenizer, rows: Sequence[list[int]], skip_special: bool) -> list[str]:
+    """Turn rows of token ids into texts."""
+    check_ids(tokenizer, rows)
+    return list(tokenizer.uncut.decode_batch(list(rows), skip_special_tokens=skip_special))
+
+
+def check_ids(tokenizer: Tokenizer, rows: Sequence[list[int]]) -> None:
+    """Raise BadInput unless every row has ids, and only such that the tokenizer knows."""
+    known = tokenizer.uncut.get_vocab_size()
+    for row, ids in enumerate(rows):
+        if not ids or max(ids) >= known or min(ids) < 0:
+            raise BadInput(
+                f"row {row} is {shown(ids)}, but must have token ids from 0 to {known - 1}, as /tokenize gives them; "
+                "send texts if the ids are those of another model"
+            )
+
+
+def check_unicode(row: int, text: str) -> None:
+    """Raise BadInput for a text with a lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"text {row} holds a lone surrogate, which is no Unicode character; replace it") from None
+
+
+def _token(text: str, number: int, token: str, special: int, span: tuple[int, int]) -> dict[str, Any]:
+    if special:
+        return {"id": number, "text": token, "special": True, "start": None, "stop": None}
+    start, stop = span
+    return {"id": number, "text": text[start:stop], "special": False, "start": start, "stop": stop}
