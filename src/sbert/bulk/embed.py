@@ -14,7 +14,7 @@ from sbert.bulk.account import Account
 from sbert.bulk.cache import remove_cache
 from sbert.bulk.engines import engine_of
 from sbert.bulk.folder import Folder, LocalFolder, folder_at
-from sbert.bulk.inputs import STANDARD_INPUT_COPY, formats, found, identified
+from sbert.bulk.inputs import STANDARD_INPUT_COPY, formats, found, identified, is_address
 from sbert.bulk.job import Entry, Input, Job, ModelFacts, Plan, Running, Settings
 from sbert.bulk.manifest import (
     PLAN,
@@ -92,7 +92,7 @@ def embed_files(
         new = Manifest(
             facts, settings, files, plan.columns, dimension, encoder.max_seq_length, plan.rows, plan.rejected, False
         )
-        job = Job(str(out), facts, settings, files, plan.columns, plan.types, running)
+        job = Job(_absolute(str(out)), facts, settings, files, plan.columns, plan.types, running)
         return _finished(folder, before, new, plan, job, encoder, show_progress_bar)
 
 
@@ -172,6 +172,11 @@ def _remove_traces(folder: Folder) -> None:
     folder.forget()
     if isinstance(folder, LocalFolder):
         remove_cache(folder.path)
+
+
+def _absolute(out: str) -> str:
+    """Return the place of a folder wherever a worker runs."""
+    return out if is_address(out) else str(Path(out).expanduser().absolute())
 
 
 def _name(model: str | Path | None) -> str | None:

@@ -7,6 +7,7 @@ known from these records, not from Ray, so that a job goes on after any failure 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import pickle
 import threading
@@ -135,6 +136,7 @@ def _results(ray: ModuleType, job: Job, shards: list[Shard]) -> Iterator[dict[st
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.execution_options.preserve_order = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     items = [{"shard": pickle.dumps(shard)} for shard in shards]
     tasks = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         ShardActor,
@@ -142,10 +144,14 @@ def _results(ray: ModuleType, job: Job, shards: list[Shard]) -> Iterator[dict[st
         batch_size=1,
         compute=ray.data.ActorPoolStrategy(size=min(job.running.workers, len(items))),
         num_cpus=1,
-        max_restarts=-1,
-        max_task_retries=ATTEMPTS,
+        ray_remote_args_fn=_limits,
     )
     yield from tasks.iter_batches(batch_size=1, batch_format="numpy", prefetch_batches=0)
+
+
+def _limits() -> dict[str, int]:
+    """Let Ray start any number of actors again, but give up a shard that ends one after the other."""
+    return {"max_restarts": -1, "max_task_retries": ATTEMPTS}
 
 
 def _entry(row: dict[str, Any]) -> Entry:
