@@ -14,6 +14,7 @@
     │   └── ModelNotSaved              the same for a model's folder
     ├── BadModel (ValueError)          a model folder is damaged or asks for something unknown
     │   └── SelfCheckFailed            the vectors differ from those stored with the model
+    ├── WorkersLost (RuntimeError)     worker processes died or hung again and again with the same work
     ├── NotCalibrated (RuntimeError)   int8 or uint8 was requested from a model without calibrated ranges
     └── TrainingStopped (RuntimeError) a training run cannot go on
         ├── RunInUse                   another process works in the same folder
@@ -92,6 +93,10 @@ class BadModel(SbertError, ValueError):
 
 class SelfCheckFailed(BadModel):
     """The computed vectors differ from those stored with the model."""
+
+
+class WorkersLost(SbertError, RuntimeError):
+    """Worker processes died or hung again and again with the same work."""
 
 
 class NotCalibrated(SbertError, RuntimeError):

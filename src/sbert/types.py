@@ -102,6 +102,7 @@ class EncodeOptions(TypedDict, total=False):
     precision: Precision
     show_progress_bar: bool
     on_truncate: OnTruncate
+    workers: int
 
 
 @runtime_checkable

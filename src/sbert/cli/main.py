@@ -18,6 +18,8 @@ from sbert.errors import SbertError, WrongUsage
 
 VERBS = {
     "encode": "Embed every text of a file; row i of the output belongs to row i of the input.",
+    "embed": "Embed files of any size into parquet shards; the same command goes on after any stop.",
+    "verify": "Check the shards that sbert embed wrote: counts, digests, and a sample of vectors against the model.",
     "similarity": "Compare two texts, or all texts of a file with each other.",
     "index": "Add the texts of files to a store; the same command again embeds only what is new or has changed.",
     "search": "Find the texts of a store or of a file that are nearest in meaning to a query.",

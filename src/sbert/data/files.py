@@ -18,7 +18,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -147,16 +146,60 @@ def too_large(where: str, what: str) -> BadInput:
     )
 
 
-def lines(stream: IO[bytes], name: str) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines including their line feed, the only character that ends a line."""
-    most = limit()
-    for number, line in enumerate(iter(partial(stream.readline, most + 1), b""), 1):
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position between two records of a file."""
+
+    offset: int = 0
+    """Number of bytes before it, decompressed; not used for parquet."""
+    number: int = 0
+    """Number of lines, or of rows of a parquet file, before it."""
+
+
+class Lines:
+    """Iterates over the numbered lines of a stream, including their line feed, the only character that ends a line.
+
+    Args:
+        stream: The bytes.
+        name: What messages call the stream.
+        lenient: Whether bytes that are not UTF-8 become lone surrogates instead of an error.
+    """
+
+    def __init__(self, stream: IO[bytes], name: str, lenient: bool = False) -> None:
+        self.stream, self.name, self.lenient = stream, name, lenient
+        self.number = 0
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        most = limit()
+        line = self.stream.readline(most + 1)
+        if not line:
+            raise StopIteration
+        self.number += 1
         if len(line) > most:
-            raise too_large(f"{name}, line {number}", "the line")
+            raise too_large(self.where, "the line")
+        codec = "utf-8-sig" if self.number == 1 else "utf-8"
         try:
-            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
+            return self.number, line.decode(codec, "surrogateescape" if self.lenient else "strict")
         except UnicodeDecodeError as error:
-            raise not_utf8(error, f"{name}, line {number}") from None
+            raise not_utf8(error, self.where) from None
+
+    @property
+    def where(self) -> str:
+        """The position of the line that was read last, for messages."""
+        return f"{self.name}, line {self.number}"
+
+    @property
+    def place(self) -> Place:
+        """The position behind the line that was read last."""
+        return Place(self.stream.tell(), self.number)
+
+    def jump(self, place: Place) -> None:
+        """Go on at a position of the same stream."""
+        self.stream.seek(place.offset)
+        self.number = place.number
 
 
 def document(stream: IO[bytes], name: str) -> bytes:

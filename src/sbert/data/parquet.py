@@ -23,8 +23,8 @@ _BYTES_PER_VALUE = 64
 """A low estimate of what a value takes as a Python object."""
 
 
-def records(stream: IO[bytes], name: str) -> Iterator[Record]:
-    """Yield the records of a file.
+def records(stream: IO[bytes], name: str, first: int = 0) -> Iterator[Record]:
+    """Yield the records of a file, or those from row ``first`` on.
 
     Equal texts of a batch are one Python object, because a file of a few hundred bytes can repeat a long text
     thousands of times.
@@ -41,7 +41,11 @@ def records(stream: IO[bytes], name: str) -> Iterator[Record]:
     ]
     file, total = pq.ParquetFile(stream, read_dictionary=texts), 0
     for group in range(file.num_row_groups):  # one by one, because pyarrow joins no dictionaries inside of lists
-        for batch in file.iter_batches(rows, [group]):
+        if first >= (size_of_group := plain.metadata.row_group(group).num_rows):
+            first -= size_of_group
+            continue
+        for whole in file.iter_batches(rows, [group]):
+            batch, first = whole[first:], max(0, first - len(whole))
             total += _shared(batch) + _copied(batch)
             if total > max(files.limit(), size * _COMPRESSION):
                 raise files.too_large(name, f"what {size:,} bytes expand to")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, overload
 
 import numpy as np
 import torch
@@ -15,8 +15,9 @@ from sbert import hub
 from sbert.errors import BadInput, check_option, counted
 from sbert.models import storage
 from sbert.models.backbone import Backbone, check_backbone
+from sbert.models.encoding import encode_counted
 from sbert.models.inference import run
-from sbert.models.postprocess import check_dimensions, check_numbers, finish, merge_windows
+from sbert.models.postprocess import check_dimensions
 from sbert.models.prompts import check_prompts, choose_prompt
 from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
@@ -196,6 +197,7 @@ class BiEncoder(VectorModel):
         convert_to_tensor: bool = False,
         show_progress_bar: bool = False,
         on_truncate: OnTruncate = "warn",
+        workers: int = 1,
     ) -> Array | Tensor:
         """Embed texts: (N, D), or (D,) for a single string.
 
@@ -214,21 +216,20 @@ class BiEncoder(VectorModel):
             show_progress_bar: Whether to show a progress bar.
             on_truncate: What to do about texts that are longer than the maximum length: ``warn`` in one line,
                 ``raise``, ``ignore``, or ``chunk`` (embed them as the length-weighted mean of their windows).
+            workers: Number of processes among which the texts and the cores are divided; each needs seconds to start.
         """
+        chosen = locals()
+        options = cast(EncodeOptions, {name: chosen[name] for name in EncodeOptions.__annotations__})
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
-        prompt = choose_prompt(self.prompts, prompt_name or self.default_prompt_name, prompt)
-        if prompt and not self.include_prompt and on_truncate == "chunk":
-            raise BadInput("on_truncate='chunk' needs a prompt that pooling includes: only the first window has it")
-        tokens = self.tokenizer(texts, prompt, windows=on_truncate == "chunk")
-        tokens.truncation.report(on_truncate)
-        vectors = self._run(tokens, (self.full_dimension,), batch_tokens, batch_size, show_progress_bar)
-        ends_normalized = len(self.heads) > 0 and isinstance(self.heads[-1], heads_.Normalize)
-        vectors = merge_windows(vectors, tokens, unit_length=ends_normalized)
-        check_numbers(vectors, texts)
-        size = self.truncate_dim if truncate_dim is None else truncate_dim
-        finished = finish(vectors, size, normalize_embeddings, precision, self.ranges)
-        output = finished[0] if isinstance(sentences, str) else finished
+        vectors, _ = encode_counted(self, texts, options)
+        output = vectors[0] if isinstance(sentences, str) else vectors
         return torch.from_numpy(output).to(self.device) if convert_to_tensor else output
+
+    def embed_tokens(
+        self, tokens: Tokens, batch_tokens: int = 2048, batch_size: int | None = None, show_progress_bar: bool = False
+    ) -> FloatArray:
+        """Embed rows of tokens, without anything that :meth:`encode` does afterwards: (rows, D)."""
+        return self._run(tokens, (self.full_dimension,), batch_tokens, batch_size, show_progress_bar)
 
     def encode_query(self, sentences: str | Iterable[str], **options: Unpack[EncodeOptions]) -> Array:
         """Embed texts like :meth:`encode`, by default with the model's ``query`` prompt if it has one."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import chain
 from typing import Annotated, cast
 
 import typer
 
+from sbert.bulk.documents import ShardDocuments, is_finished_job
 from sbert.cli import show
 from sbert.cli.embeddings import EMBEDDING, MODEL
 from sbert.cli.options import Column, Device, Format, Json, ModelName, StoreOption, names
 from sbert.data.rows import Row, Rows, scan
-from sbert.errors import BadInput, check_value, counted
+from sbert.errors import BadInput, WrongUsage, check_value, counted
 from sbert.search.found import Added
 from sbert.search.opening import open_store
 from sbert.search.packing import PRECISIONS, StoredPrecision
@@ -31,7 +32,10 @@ _NUMBER = re.compile(r"(-?(0|[1-9]\d{0,17})(\.\d{1,17})?)?\Z")
 def index(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILES", help="Files of texts: txt, tsv, csv, jsonl, json (or .gz), parquet; or -."),
+        typer.Argument(
+            metavar="FILES",
+            help="Files of texts: txt, tsv, csv, jsonl, json (or .gz), parquet; or -; or a folder of sbert embed.",
+        ),
     ],
     store: StoreOption,
     id: Annotated[
@@ -58,19 +62,36 @@ def index(
     Example: sbert index faq.tsv --store faq.db --id number --metadata lang,year
     """
     check_value("--precision", precision, PRECISIONS)
-    tables = [scan(file, None if column is None else [column], kind, one_text=True) for file in files]
-    for table in tables:  # before a store is created
-        _check_fields(table, id, names(metadata))
-    documents = chain.from_iterable(_documents(table, id, names(metadata)) for table in tables)
+    documents: Iterable[Document]
+    if any(is_finished_job(file) for file in files):
+        shards = _shards(files, (id, column, kind), names(metadata))
+        model = shards.manifest.model.name if model is None else model
+        shards.check_model(model, device)
+        documents, total = shards, len(shards)
+    else:
+        tables = [scan(file, None if column is None else [column], kind, one_text=True) for file in files]
+        for table in tables:  # before a store is created
+            _check_fields(table, id, names(metadata))
+        documents = chain.from_iterable(_documents(table, id, names(metadata)) for table in tables)
+        total = sum(table.count for table in tables)
     began = time.perf_counter()
     opened, encoder = open_store(store, model, cast(StoredPrecision, precision), device, show_progress_bar=True)
+    if isinstance(documents, ShardDocuments):
+        documents = documents.new_to(opened)
     seen: set[int | str] = set()
-    collection = StoredCollection(opened, encoder)
-    total = sum(table.count for table in tables)
-    added = collection.add_documents(_noted(documents, seen), total, show_progress_bar=True)
+    added = StoredCollection(opened, encoder).add_documents(_noted(documents, seen), total, show_progress_bar=True)
     deleted = _delete_others(opened, seen) if delete_missing else 0
     opened.save_index()
     _report(opened, added, deleted, time.perf_counter() - began, as_json)
+
+
+def _shards(files: list[str], for_files: tuple[str | None, ...], kept: list[str] | None) -> ShardDocuments:
+    if len(files) > 1 or any(for_files):
+        raise WrongUsage(
+            f"{files[0]} is a folder of sbert embed, which is indexed alone, with the ids and texts that it was made "
+            "with; leave out other files, --id, --column and --format"
+        )
+    return ShardDocuments(files[0], [] if kept == ["none"] else kept)
 
 
 def _check_fields(table: Rows, id: str | None, kept: list[str] | None) -> None:
@@ -110,7 +131,7 @@ def _id(row: Row, column: str) -> int | str:
     return name
 
 
-def _noted(documents: Iterator[Document], seen: set[int | str]) -> Iterator[Document]:
+def _noted(documents: Iterable[Document], seen: set[int | str]) -> Iterator[Document]:
     for document in documents:
         seen.add(document.id)
         yield document

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 _BLOCK = 4096
 _TOLERATED_LOSS = 0.05
-_INSERT = """
-INSERT INTO rows (id, id_hash, text, metadata, written, vector, embedding, words, counts, length, hash)
-VALUES (%s, %b, %s, %s::jsonb, %s, %b, %s::vector, %s::text[], %s::integer[], %s, %b)
+_COPY = """
+COPY rows (id, id_hash, text, metadata, written, vector, embedding, words, counts, length, hash) FROM STDIN
 """
 _UPDATE = "UPDATE rows SET metadata = %s::jsonb, written = %s WHERE id_hash = %b"
 _DELETE = """
@@ -79,7 +78,10 @@ class PostgresStore(RowStore):
         with self._server.writing() as connection:
             count, words = self._delete(connection, names)
             cursor = connection.cursor()
-            cursor.executemany(_INSERT, rows)
+            if rows:
+                with cursor.copy(_COPY) as copy:
+                    for row in rows:
+                        copy.write_row(row)
             cursor.executemany(_UPDATE, [(new, new, content_hash(name)) for name, new in renamed.items()])
             connection.execute(_COUNT, (len(rows) - count, sum(row[9] for row in rows) - words, longest))
 

@@ -1,0 +1,7 @@
+"""Embeds files of any size into parquet shards; the work goes on after any stop, on one machine or on Ray."""
+
+from sbert.bulk.embed import embed_files
+from sbert.bulk.job import Running, Settings
+from sbert.bulk.verify import verify_shards
+
+__all__ = ["Running", "Settings", "embed_files", "verify_shards"]

@@ -1,0 +1,96 @@
+"""Keeps the vectors of texts on the disk while a job runs, so that a text of several shards is embedded once."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+
+from sbert.bulk.job import Job
+from sbert.errors import NotWritten
+from sbert.models.bi import BiEncoder
+from sbert.models.encoding import encode_counted
+from sbert.models.prompts import choose_prompt
+from sbert.text import Truncation
+from sbert.types import Array, EncodeOptions
+
+NAME = ".vectors.db"
+_WAIT_SECONDS = 120.0
+_AT_ONCE = 500
+
+
+class VectorCache:
+    """Finished vectors by the hash of their text. Several processes may use it at the same time.
+
+    Losing it costs time only. Two workers that meet the same text at the
+    same moment both embed it, to the same vector.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with closing(self._connected()) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
+
+    @classmethod
+    def beside(cls, job: Job) -> VectorCache:
+        """Return the cache of a job, which lies in its output folder."""
+        return cls(Path(job.out) / NAME)
+
+    def encode(self, model: BiEncoder, texts: list[str], options: EncodeOptions) -> tuple[Array, Truncation]:
+        """Embed those of the texts that have no vector yet; count the tokens of all."""
+        hashes = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
+        known = self._read(hashes)
+        missing = [text for text, name in zip(texts, hashes, strict=True) if name not in known]
+        vectors, counted = encode_counted(model, missing, options)
+        if len(missing) == len(texts):
+            self._write(hashes, vectors)
+            return vectors, counted
+        new = [name for name in hashes if name not in known]
+        self._write(new, vectors)
+        known.update((name, vector.tobytes()) for name, vector in zip(new, vectors, strict=True))
+        whole = np.frombuffer(b"".join(known[name] for name in hashes), vectors.dtype)
+        return whole.reshape(len(texts), -1), _counted(model, texts, options)
+
+    def _read(self, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = {}
+        with closing(self._connected()) as connection:
+            for start in range(0, len(hashes), _AT_ONCE):
+                part = hashes[start : start + _AT_ONCE]
+                marks = ", ".join("?" * len(part))
+                found.update(connection.execute(f"SELECT hash, vector FROM vectors WHERE hash IN ({marks})", part))
+        return found
+
+    def _write(self, hashes: Sequence[bytes], vectors: Array) -> None:
+        rows = ((name, vector.tobytes()) for name, vector in zip(hashes, vectors, strict=True))
+        try:
+            with closing(self._connected()) as connection, connection:
+                connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+        except sqlite3.OperationalError as error:
+            raise NotWritten(
+                f"{self._path} could not be written ({error}); the finished shards are intact: make room, or run the "
+                "same command without --dedupe"
+            ) from None
+
+    def _connected(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, timeout=_WAIT_SECONDS)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+
+
+def remove_cache(folder: Path) -> None:
+    """Remove the cache of a job."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            (folder / f"{NAME}{suffix}").unlink()
+
+
+def _counted(model: BiEncoder, texts: list[str], options: EncodeOptions) -> Truncation:
+    prompt = choose_prompt(
+        model.prompts, options.get("prompt_name") or model.default_prompt_name, options.get("prompt")
+    )
+    return model.tokenizer(texts, prompt, windows=options.get("on_truncate") == "chunk").truncation

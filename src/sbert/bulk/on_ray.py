@@ -1,0 +1,161 @@
+"""Embeds the shards of a job with Ray Data: each actor holds a model, and writes shards to a folder that all share.
+
+Ray moves the descriptions of shards and the records of finished ones, no texts and no vectors. What is finished is
+known from these records, not from Ray, so that a job goes on after any failure of the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import pickle
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from sbert.bulk.engines import Report
+from sbert.bulk.job import Entry, Job, Shard
+from sbert.bulk.shard import ShardWriter
+from sbert.errors import BadInput, WorkersLost
+from sbert.nn.processes import ATTEMPTS, portable
+
+_HUNG = 75
+"""The exit code of an actor that took too long."""
+
+
+def in_actors(job: Job, shards: Sequence[Shard], report: Report) -> Generator[Entry, None, None]:
+    """Embed shards on as many actors as the job wants, of one core each; a lost shard is done again."""
+    ray = imported()
+    left = {shard.number: shard for shard in shards}
+    with _cluster(ray, job.running.address):
+        for attempt in range(ATTEMPTS):
+            before = len(left)
+            try:
+                for row in _results(ray, job, list(left.values())):
+                    entry = _entry(row)
+                    if left.pop(entry.shard, None) is not None:
+                        yield entry
+            except ray.exceptions.RayError as error:
+                why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+                for number in left:
+                    report.lose(number, why)
+                if attempt == ATTEMPTS - 1 and len(left) == before:
+                    raise WorkersLost(
+                        f"the actors of Ray were lost {ATTEMPTS} times ({why}); the finished shards are intact: look "
+                        "at the cluster, and run the same command again"
+                    ) from None
+            if not left:
+                return
+    raise WorkersLost(
+        f"{len(left)} shards were not finished by Ray; the others are intact: look at the cluster, and run the same "
+        "command again"
+    )
+
+
+def imported() -> ModuleType:
+    """Return the package ray with its data library."""
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise BadInput(
+            "the engine is ray, but Ray is not installed; install it with: pip install 'sbert[ray]'"
+        ) from None
+    return ray
+
+
+class ShardActor:
+    """Embeds shards in an actor of Ray, with a model that is loaded once."""
+
+    def __init__(self, job: Job) -> None:
+        self._writer, self._timeout = ShardWriter(job), job.running.timeout
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Embed the shards of a batch, and return their entries or the errors that ended the work."""
+        return {"result": np.array([self._result(bytes(shard)) for shard in batch["shard"]], object)}
+
+    def _result(self, described: bytes) -> bytes:
+        shard: Shard = pickle.loads(described)
+        with _Watch(self._timeout) as watch:
+            try:
+                return json.dumps(asdict(self._writer(shard, watch.heard))).encode()
+            except Exception as error:  # Ray would try again what cannot succeed
+                return pickle.dumps(portable(error))
+
+
+class _Watch:
+    """Ends this process if nothing is heard for some seconds; Ray starts another actor and tries again."""
+
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+        self._timer = threading.Timer(0, lambda: None)
+
+    def __enter__(self) -> _Watch:
+        self.heard()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def heard(self, _: object = None) -> None:
+        """Wait for the next sign of life."""
+        self._timer.cancel()
+        self._timer = threading.Timer(self._timeout, lambda: os._exit(_HUNG))
+        self._timer.daemon = True
+        self._timer.start()
+
+
+@contextmanager
+def _cluster(ray: ModuleType, address: str | None) -> Iterator[None]:
+    """Use the cluster of the program if there is one, else that at an address, else a new one on this machine."""
+    if ray.is_initialized():
+        yield
+        return
+    try:
+        new = {} if address else {"include_dashboard": False}
+        ray.init(address=address, log_to_driver=False, logging_level="ERROR", **new)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        raise BadInput(
+            f"there is no Ray cluster at {address!r} ({why}); start one, or leave the address out"
+        ) from None
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _results(ray: ModuleType, job: Job, shards: list[Shard]) -> Iterator[dict[str, Any]]:
+    """Yield what the actors return, in the order of completion; every shard is a task of its own."""
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    items = [{"shard": pickle.dumps(shard)} for shard in shards]
+    tasks = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        ShardActor,
+        fn_constructor_args=(job,),
+        batch_size=1,
+        compute=ray.data.ActorPoolStrategy(size=min(job.running.workers, len(items))),
+        num_cpus=1,
+        ray_remote_args_fn=_limits,
+    )
+    yield from tasks.iter_batches(batch_size=1, batch_format="numpy", prefetch_batches=0)
+
+
+def _limits() -> dict[str, int]:
+    """Let Ray start any number of actors again, but give up a shard that ends one after the other."""
+    return {"max_restarts": -1, "max_task_retries": ATTEMPTS}
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    content = bytes(row["result"][0])
+    if content.startswith(b"{"):
+        return Entry(**json.loads(content))
+    raise pickle.loads(content)

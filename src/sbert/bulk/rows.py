@@ -1,0 +1,90 @@
+"""Takes the fields of a job from the records of a file, and refuses those that hold no text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import NamedTuple
+
+from sbert.bulk.inputs import opened, source
+from sbert.bulk.job import ID, Columns, Input, Shard
+from sbert.data.files import Lines, Place, Source
+from sbert.data.formats import Record, attempts, explained
+from sbert.data.rows import Row
+from sbert.errors import BadInput, shown
+
+
+class Refused(NamedTuple):
+    """A row that holds no text."""
+
+    file: str
+    line: int
+    """Number of its line from 1, or of its row from 0 in parquet."""
+    reason: str
+
+
+def picked(row: Row, columns: Columns, number: int) -> Record | Refused:
+    """Return the id, the text and the kept fields of a row; ``number`` is its id if no field holds one."""
+    try:
+        name = number if columns.id is None else row.field(columns.id)
+        if columns.id is not None and (isinstance(name, bool) or not isinstance(name, int | str) or name == ""):
+            raise BadInput(f"{row.where}: the id is {shown(name)}, but must be a text or a whole number")
+        record = {ID: name, columns.text: row.text(columns.text)}
+        record |= {field: row.fields.get(field) for field in columns.keep}
+    except BadInput as error:
+        return Refused(row.source.name, row.number, str(error))
+    if not _is_unicode(record):
+        return Refused(row.source.name, row.number, f"{row.where}: the row is not UTF-8 or holds a lone surrogate")
+    return record
+
+
+def _is_unicode(record: Record) -> bool:
+    try:
+        for value in record.values():
+            if isinstance(value, str):
+                value.encode()
+            elif not isinstance(value, int | float | None):
+                json.dumps(value, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def tried(found: Source, number: int, record: Record | BadInput, columns: Columns, row: int) -> Record | Refused:
+    """Return the fields of a record, or why it is refused."""
+    if isinstance(record, BadInput):
+        return Refused(found.name, number, str(record))
+    return picked(Row(record, found, number, (columns.text,)), columns, row)
+
+
+def attempted(given: Input, start: Place | None = None) -> Generator[tuple[Lines, int, Record | BadInput], None, None]:
+    """Yield the records of a file, or those behind a place, with the errors of those that cannot be read.
+
+    The lines that come with each record know the place behind it.
+    """
+    found, last = source(given), None
+    with explained(found, lambda: last), opened(given) as stream:
+        lines = Lines(stream, found.name, lenient=True)
+        for number, record in attempts(given.format, lines, start):
+            last = number
+            yield lines, number, record
+
+
+def rows_of(shard: Shard, inputs: tuple[Input, ...], columns: Columns) -> Iterator[Record]:
+    """Yield the rows of a shard that hold a text."""
+    row = shard.first
+    for stretch in shard.stretches:
+        given, left = inputs[stretch.file], stretch.rows
+        found = source(given)
+        with closing(attempted(given, stretch.start)) as records:
+            for _, number, record in records:
+                taken = tried(found, number, record, columns, row)
+                row += 1
+                if not isinstance(taken, Refused):
+                    yield taken
+                    left -= 1
+                if not left:
+                    break
+        if left:
+            raise BadInput(f"{found.name} has fewer rows than before, so it has changed; start the job again")
