@@ -87,7 +87,7 @@ def _embed(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            metavar="IN...", help="Files, patterns or addresses (s3://...): parquet, csv, tsv, jsonl, txt; - is stdin."
+            metavar="IN", help="Files, patterns or addresses (s3://...): parquet, csv, tsv, jsonl, txt; - is stdin."
         ),
     ],
     out: Annotated[str, typer.Option("--output", "-o", help="Folder to write to, or an address such as s3://...")],
