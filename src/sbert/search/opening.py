@@ -37,7 +37,7 @@ def open_store(
     if store is None and not is_postgres(location):
         check_writable(Path(location))
     name = _name(model) if model is not None or store is None else store.facts.model
-    if model is None and store is not None and not is_here(name):
+    if model is None and store is not None and name and not is_here(name):
         # Whoever made the store chose the name; only the user may send this machine to the network.
         raise BadInput(
             f"the vectors in {store.address!r} come from the model {shown(name)}, which is not on this machine; name "
