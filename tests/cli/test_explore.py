@@ -263,3 +263,33 @@ def test_an_empty_file_is_one_sentence(folder, bi):
     Path("빈.txt").write_text("", "utf-8")
     for verb in ("cluster", "dedupe", "keywords", "topics", "map"):
         assert failure(verb, "빈.txt", "-m", bi).startswith("error: ")
+
+
+def test_numbers_out_of_all_proportion_are_one_sentence(texts, bi):
+    huge = "1" + "0" * 30
+    assert "must be auto or a whole number" in failure("cluster", texts, "-k", "9" * 5000, "-m", bi, code=2)
+    assert "but must be at most 1000" in failure("cluster", texts, "--stability", huge, "-m", bi, code=2)
+    assert "but must be at most" in failure("keywords", texts, "--top", huge, "-m", bi, code=2)
+    Path("쌍.tsv").write_text("a\tb\n비\t눈\n", "utf-8")
+    for option in ("--margin", "--most-score"):
+        assert "is nan, but must be a number" in failure(
+            "mine", "쌍.tsv", "-o", "t.tsv", option, "nan", "-m", bi, code=2
+        )
+
+
+@pytest.mark.parametrize("value", [float("nan"), 1e39])
+def test_embeddings_that_are_no_numbers_are_refused_with_their_row(folder, bi, value):
+    write([{"text": "비", "embedding": [1.0] * 32}, {"text": "눈", "embedding": [value] * 32}], "비.jsonl")
+    for verb in (("keywords", "--together"), ("cluster",), ("map",)):
+        message = failure(verb[0], "비.jsonl", *verb[1:], "-m", bi)
+        assert "비.jsonl, line 2: the embedding holds NaN, infinity or a number beyond float32" in message
+
+
+def test_pages_hold_names_that_are_no_unicode(texts, bi):
+    name = "\udcff.jsonl"
+    Path(name).write_bytes(Path(texts).read_bytes())
+    sbert("map", name, "--title", "</title>\udcff<script>", "-m", bi)
+    sbert("topics", name, "--report", "topics.html", "-m", bi)
+    for page in ("map.html", "topics.html"):
+        assert "\\udcff" in Path(page).read_text("utf-8")
+    assert "</title>\\udcff" not in Path("map.html").read_text("utf-8")

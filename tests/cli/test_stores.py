@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -115,7 +116,7 @@ def test_a_damaged_store_is_told_in_one_line(store):
         (["search", "faq.jsonl"], 2, "the query is missing"),
         (["search", "faq.jsonl", "글", "--mode", "hybrid"], 2, "need a store"),
         (["store", "burn", "faq.db"], 2, "ACTION is 'burn', but must be one of"),
-        (["store", "info", "none.db"], 1, "there is no store 'none.db'"),
+        (["store", "info", "none.db"], 1, "none.db'; create one with sbert index --store"),
         (["store", "export", "faq.db"], 2, "-o is for export and needed there"),
         (["store", "info", "faq.jsonl"], 1, "is damaged or no store"),
         (["index", "faq.jsonl", "--store", "faq.db", "--id", "없음"], 1, "there is no field '없음'"),
@@ -158,3 +159,35 @@ def test_repeated_ids_are_counted_and_told(folder, bi):
 
 def test_another_model_is_refused(store, poly):
     assert "fingerprint" in failure("index", "faq.jsonl", "--store", "faq.db", "-m", "all-MiniLM-L6-v2")
+
+
+def test_a_text_that_no_store_can_keep_is_named_with_its_row(folder, bi):
+    Path("faq.jsonl").write_text('{"text": "하나"}\n{"text": "a\\ud800"}\n', "utf-8")
+    for more in ([], ["--id", "text"]):
+        message = failure("index", "faq.jsonl", "--store", "new.db", "-m", bi, *more)
+        assert "faq.jsonl, line 2: the text 'a\\ud800' holds a lone surrogate" in message
+
+
+def test_strange_places_of_stores_are_one_sentence(store, bi):
+    for place in (".", "postgresql://127.0.0.1:1/\udcff"):
+        assert failure("index", "faq.jsonl", "--store", place, "-m", bi).startswith("error: ")
+    assert "k is 1000000" in failure("search", "faq.db", "비", "-k", 10**30, "--mode", "lexical")
+
+
+def test_a_store_sends_nobody_to_the_network(store, monkeypatch):
+    """A store may come from a stranger, who chose the name of the model in it."""
+    asked = []
+
+    def download(name, *_, local_files_only, **__):
+        from huggingface_hub.errors import LocalEntryNotFoundError
+
+        asked.append(local_files_only)
+        raise LocalEntryNotFoundError(name)
+
+    monkeypatch.setattr("sbert.hub.find._download", download)
+    with sqlite3.connect("faq.db") as connection:
+        connection.execute("UPDATE facts SET value = 'someone/else' WHERE name = 'model'")
+    connection.close()
+    message = failure("search", "faq.db", "비")
+    assert "come from the model 'someone/else', which is not on this machine; name the model" in message
+    assert asked == [True]

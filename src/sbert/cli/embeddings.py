@@ -58,7 +58,12 @@ def _numbers(rows: list[Row]) -> FloatArray:
             f"the field {EMBEDDING!r} of {rows[0].source.name} does not hold equally many decimal numbers in each "
             "row; write it with sbert encode and --precision float32 or float16, or drop it"
         )
-    return vectors.astype(np.float32)
+    with np.errstate(over="ignore"):
+        vectors = vectors.astype(np.float32)
+    if not (usable := np.isfinite(vectors).all(axis=1)).all():
+        where = rows[int(np.argmin(usable))].where
+        raise BadInput(f"{where}: the embedding holds NaN, infinity or a number beyond float32; repair or drop it")
+    return vectors
 
 
 def _check_model(rows: list[Row], model: VectorModel) -> bool:

@@ -51,6 +51,9 @@ class NegativeOptions:
     def __post_init__(self) -> None:
         check_count("count", self.count)
         check_count("depth", self.depth)
+        for name in ("margin", "most_score"):
+            if np.isnan(getattr(self, name)):
+                raise BadInput(f"{name} is nan, but must be a number")
         if not 0 <= self.skip < self.depth:
             raise BadInput(f"skip is {shown(self.skip)}, but must be from 0 to depth - 1, which is {self.depth - 1}")
 

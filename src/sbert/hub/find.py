@@ -61,6 +61,27 @@ def resolve(
     return _by_name(name, revision, legacy_weights, access)
 
 
+def is_here(name: str) -> bool:
+    """Return whether a model is on this machine: a folder, an installed package, or downloaded before."""
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    if os.path.isdir(os.path.expanduser(name)):
+        return True
+    if _is_path(name):
+        return False
+    if (package := bundled.package_of(name)) and bundled.find(package):
+        return True
+    for candidate in _hub_names(name):
+        with suppress(HFValidationError, LocalEntryNotFoundError):
+            if _has_weights(_download(candidate, None, False, local_files_only=True), False):
+                return True
+    return False
+
+
+def _hub_names(name: str) -> list[str]:
+    return [name] if "/" in name else [name, f"sentence-transformers/{name}"]
+
+
 def _is_path(name: str) -> bool:
     return name.startswith((".", "~")) or os.path.isabs(name) or name.count("/") > 1 or name.count(os.sep) > 1
 
@@ -72,7 +93,7 @@ def _by_name(name: str, revision: str | None, legacy_weights: bool, access: Acce
         return found
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
-    names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
+    names = _hub_names(name)
     for candidate in names:
         with suppress(HFValidationError, LocalEntryNotFoundError):
             folder = _download(candidate, revision, legacy_weights, replace(access, local_files_only=True))

@@ -15,12 +15,13 @@ from sbert.text import display
 
 
 def render(template: str, **context: Any) -> Markup:
-    """Fill a template from ``pages/templates``.
+    """Fill a template from ``pages/templates``. Halves of surrogate pairs, as in names of files, are escaped.
 
     >>> str(render("charts/figure.svg", name="1 < 2", width=10, height=5)).split("</figcaption>")[0]
     '<figure><figcaption>1 &lt; 2'
     """
-    return Markup(_environment().get_template(template).render(context))
+    page = _environment().get_template(template).render(context)
+    return Markup(page.encode(errors="backslashreplace").decode())
 
 
 @lru_cache(maxsize=1)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sbert.disk.files import check_writable, real
-from sbert.errors import BadInput
+from sbert.errors import BadInput, shown
+from sbert.hub.find import is_here
 from sbert.models.fingerprint import fingerprint
 from sbert.models.load import load
 from sbert.models.vectors import VectorModel
@@ -36,6 +37,12 @@ def open_store(
     if store is None and not is_postgres(location):
         check_writable(Path(location))
     name = _name(model) if model is not None or store is None else store.facts.model
+    if model is None and store is not None and name and not is_here(name):
+        # Whoever made the store chose the name; only the user may send this machine to the network.
+        raise BadInput(
+            f"the vectors in {store.address!r} come from the model {shown(name)}, which is not on this machine; name "
+            "the model, which is then downloaded if it is on the hub"
+        )
     loaded = model if isinstance(model, VectorModel) else load(name or None, device=device)
     if not isinstance(loaded, VectorModel):
         raise BadInput(f"{name} is a {type(loaded).__name__}, but a store keeps the vectors of a bi-encoder; name one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal, cast, get_args
 
 import typer
@@ -10,7 +11,7 @@ from sbert.cli import show
 from sbert.cli.corpus import PAGE_SUFFIXES, Corpus, CorpusInput, check_outputs, reads_corpus, write_map
 from sbert.cli.options import Json, MapPage, RowsOutput
 from sbert.data.writers import STANDARD_OUTPUT, TABLE_SUFFIXES, write_records
-from sbert.errors import WrongUsage, check_value, counted
+from sbert.errors import WrongUsage, check_value, counted, shown
 from sbert.explore.clusters import ClusterMethod, ClusterOptions, Clusters, find_clusters, stability
 from sbert.text.display import number, one_line
 
@@ -29,7 +30,7 @@ def cluster(
     min_size: Annotated[int, typer.Option(min=1, help="communities, hdbscan: smallest cluster.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="kmeans: random seed.")] = 0,
     seeds: Annotated[
-        int, typer.Option("--stability", min=0, help="kmeans: compare the clusters of so many seeds.")
+        int, typer.Option("--stability", min=0, max=1000, help="kmeans: compare the clusters of so many seeds.")
     ] = 0,
     out: RowsOutput = None,
     plot: MapPage = None,
@@ -64,9 +65,10 @@ def cluster(
 def _count(k: str) -> int | Literal["auto"]:
     if k == "auto":
         return "auto"
-    if not k.isdecimal() or int(k) < 1:
-        raise WrongUsage(f"-k is {k!r}, but must be auto or a whole number from 1 on")
-    return int(k)
+    with suppress(ValueError):  # Python reads no number of thousands of digits
+        if k.isdecimal() and int(k) >= 1:
+            return int(k)
+    raise WrongUsage(f"-k is {shown(k)}, but must be auto or a whole number from 1 on")
 
 
 def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool, table: bool) -> None:

@@ -22,7 +22,7 @@ from sbert.search.found import Added
 from sbert.search.opening import open_store
 from sbert.search.packing import PRECISIONS, StoredPrecision
 from sbert.search.store import Document, Store
-from sbert.search.store.document import content_hash
+from sbert.search.store.document import check_text, content_hash
 from sbert.search.stored import StoredCollection
 
 _NUMBER = re.compile(r"(-?(0|[1-9]\d{0,17})(\.\d{1,17})?)?\Z")
@@ -105,6 +105,7 @@ def _documents(table: Rows, id: str | None, kept: list[str] | None) -> Iterator[
     """Yield the rows of a table as documents."""
     numeric = _numeric_fields(table)
     for row in table:
+        check_text(f"{row.where}: the text", row.texts[0])
         name = content_hash(row.texts[0]).hex() if id is None else _id(row, id)
         beside = (*row.columns, id, EMBEDDING, MODEL)
         fields = [field for field in row.fields if field not in beside] if kept is None else kept

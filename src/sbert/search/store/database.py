@@ -137,6 +137,8 @@ class Database:
             )
 
     def _check(self) -> None:
+        if self.path.exists() and not self.path.is_file():
+            raise BadInput(f"{str(self.path)!r} is no file, but a store is one; name a file")
         if not self.path.is_file():
             raise BadInput(f"there is no store {str(self.path)!r}; create one with sbert index --store {self.path}")
         with self.reading() as connection:

@@ -63,6 +63,7 @@ class Address(NamedTuple):
     def read(cls, url: str) -> Address:
         """Read an address such as ``postgresql://host/database#schema``."""
         driver = imported()
+        url = url.encode(errors="replace").decode()  # a terminal may give halves of surrogate pairs
         place, _, fragment = url.partition("#")
         schema = unquote(fragment) or DEFAULT_SCHEMA
         named = schema.isprintable() and not {"@", "/"} & set(schema) and not schema.startswith("pg_")

@@ -159,12 +159,13 @@ class SqliteStore(RowStore):
 
     def changes(self, last_key: int, generation: int) -> Changes:
         """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
-        snapshot = ExitStack()
-        connection = snapshot.enter_context(self._database.snapshot())
-        facts = {name: int(value) for name, value in connection.execute(schema.NUMBERS)}
-        ((total,),) = connection.execute("SELECT count(*) FROM rows")
-        ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
-        deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._database.snapshot())
+            facts = {name: int(value) for name, value in connection.execute(schema.NUMBERS)}
+            ((total,),) = connection.execute("SELECT count(*) FROM rows")
+            ((last,),) = connection.execute("SELECT ifnull(max(key), 0) FROM rows")
+            deleted = connection.execute("SELECT key FROM deleted WHERE generation > ?", (generation,)).fetchall()
+            snapshot = stack.pop_all()  # the rows are read later
         return Changes(
             generation=facts["generation"],
             complete=generation >= facts["forgotten"] or not last_key,
