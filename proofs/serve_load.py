@@ -139,8 +139,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         server = ServerProcess(Path(folder), "--store", Path(folder) / "a.db", "--log", "off", "--cache-mb", 20)
         watched = Watched(server)
-        memory = load(watched, 60 * wanted.minutes, wanted.malformed)
-        finished = end_under_load(watched)
+        try:
+            memory = load(watched, 60 * wanted.minutes, wanted.malformed)
+            finished = end_under_load(watched)
+        finally:
+            watched.stop.set()
+            server.stop()
     third = [size for at, size in memory if at < memory[-1][0] / 3]
     growth = max(size for _, size in memory[-10:]) / max(third[-10:])
     draw(memory)
@@ -175,7 +179,8 @@ def load(watched: Watched, seconds: float, malformed: int) -> list[tuple[float, 
     while not watched.stop.is_set():
         passed = time.monotonic() - began
         sizes.append((passed, resident(watched.server.process.pid)))
-        assert watched.server.ask("/health").status == 200
+        health = watched.server.ask("/health")
+        assert health.status == 200, health
         if passed > seconds and watched.counts["malformed"] >= malformed:
             break
         watched.stop.wait(max(1.0, seconds / 200))

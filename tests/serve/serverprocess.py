@@ -47,7 +47,7 @@ class ServerProcess:
         self.port = int(self.url.rpartition(":")[2])
 
     def _address(self) -> str:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 300
         while time.monotonic() < until and self.process.poll() is None:
             if found := re.search(r"at (http://\S+?);", self.log.read_text("utf-8")):
                 try:

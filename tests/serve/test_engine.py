@@ -157,3 +157,18 @@ def test_closing_finishes_what_waits(bi):
     assert all(job.done() for job in jobs)
     with pytest.raises(Busy, match="shutting down"):
         engine.submit(lane, bi.tokenize(["새 글"]))
+
+
+def test_an_urgent_request_goes_before_those_of_all_lanes(bi, started):
+    engine, gate = started(), Gate(bi)
+    first, second = Lane("first", bi, gate), Lane("second", bi, gate)
+    running = engine.submit(first, bi.tokenize(["먼저"]))
+    gate.entered.wait(30)
+    waiting = engine.submit(second, bi.tokenize(["one two three"]))
+    urgent = engine.submit(first, bi.tokenize(["a"]), urgent=True)
+    order = []
+    waiting.add_done_callback(lambda _: order.append("waiting"))
+    urgent.add_done_callback(lambda _: order.append("urgent"))
+    gate.open.set()
+    wait([running, waiting, urgent])
+    assert order == ["urgent", "waiting"]

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -154,6 +155,8 @@ def test_a_poisoned_text_fails_alone(poisoned):
     assert answers[0].body["error_type"] == "Backend"
     assert answers[0].headers["x-should-retry"] == "false"
     assert poisoned.ask("/health").status == 200
+    counted = re.search(r'te_request_count\{method="/embed"\} (\S+)', poisoned.ask("/metrics").body.decode())
+    assert float(counted[1]) >= 40  # of both processes together
 
 
 def test_cors_is_for_the_named_website_alone(poisoned):

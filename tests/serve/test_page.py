@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from serverprocess import DOCUMENTS
 
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+expect.set_options(timeout=30_000)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 
@@ -41,6 +43,11 @@ def page(chromium, server, request):
     context.close()
 
 
+def shows(page, hits: int) -> None:
+    """Wait until the page shows a number of hits; its policy allows no code from outside that would wait."""
+    expect(page.locator("#hits li")).to_have_count(hits)
+
+
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "color_scheme": "dark", "locale": "ko-KR"}
 
 
@@ -50,12 +57,12 @@ def test_search_finds_marks_and_filters(page):
     page.locator("#hits li").first.wait_for()
     assert page.locator("#hits li").count() == len(DOCUMENTS)
     page.locator("#mode").select_option("lexical")
-    page.wait_for_function("document.querySelectorAll('#hits li').length === 1")
+    shows(page, 1)
     assert page.locator("#hits mark").all_inner_texts() == ["결제", "환불"]
     page.locator("#mode").select_option("vector")
-    page.wait_for_function("document.querySelectorAll('#hits li').length > 1")
+    shows(page, len(DOCUMENTS))
     page.locator("#hits button", has_text="lang: ko").first.click()
-    page.wait_for_function("document.querySelectorAll('#hits li').length === 2")
+    shows(page, 2)
     assert page.locator("#filter").input_value() == '`lang` = "ko"'
     page.refused.append("400 (Bad Request)")
     page.locator("#filter").fill("lang =")
@@ -67,10 +74,10 @@ def test_more_like_this_and_ranking_again(page):
     page.locator("#query").fill("parcel")
     page.locator("#hits li").first.wait_for()
     page.locator("#hits li", has_text="parcel").get_by_text("More like this").click()
-    page.wait_for_function("document.getElementById('summary').textContent.includes('similar to delivery')")
+    expect(page.locator("#summary")).to_contain_text("similar to delivery")
     assert page.locator("#hits li").count() == len(DOCUMENTS) - 1
     page.locator("#rerank").check()
-    page.wait_for_function(f"document.querySelectorAll('#hits li').length === {len(DOCUMENTS)}")
+    shows(page, len(DOCUMENTS))
 
 
 def test_korean_input_waits_for_whole_syllables(page):
@@ -142,7 +149,7 @@ def test_documents_are_added_and_deleted(page):
     page.locator("#new-id").fill("세금/1")
     page.locator("#new-metadata").fill('{"lang": "ko"}')
     page.locator("#add button").click()
-    page.wait_for_function("document.getElementById('documents-note').textContent.includes('1 added')")
+    expect(page.locator("#documents-note")).to_contain_text("1 added")
     page.locator("#tab-search").click()
     page.locator("#mode").select_option("lexical")
     page.locator("#query").fill("세금")
@@ -150,7 +157,7 @@ def test_documents_are_added_and_deleted(page):
     assert page.locator("#hits p").inner_text() == "<b>세금</b> 계산서"
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("#hits button", has_text="Delete").click()
-    page.wait_for_function("document.querySelectorAll('#hits li').length === 0")
+    shows(page, 0)
 
 
 def test_the_example_in_javascript_runs(page, server):

@@ -77,7 +77,9 @@ class Queue:
         """Number of tokens that wait."""
 
     def add(self, job: Job, urgent: bool) -> None:
-        """Let a job wait, or put it before all others."""
+        """Let a job wait, or put it before all others, also before those of other lanes."""
+        if urgent:
+            job.since = 0.0
         (self.jobs.appendleft if urgent else self.jobs.append)(job)
         self.tokens += sum(map(job.length, job.waiting))
 

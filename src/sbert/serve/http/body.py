@@ -11,7 +11,7 @@ from starlette.requests import Request
 from sbert.serve.http.refusal import Refusal
 from sbert.serve.settings import Settings
 
-_DISCARDED_SECONDS = 20.0  # a client that is still sending would not read the answer
+_DISCARDED_SECONDS = 60.0  # a client that is still sending would not read the answer
 
 
 class OpenBytes:
