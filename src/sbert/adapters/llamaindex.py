@@ -31,6 +31,11 @@ class SbertEmbedding(BaseEmbedding):
         super().__init__(**{"model_name": name, "embed_batch_size": 512, **options})
         self._model = vector_model(model, device)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The host builds a copy from the fields alone, which would load the default model.
+        options = {name: getattr(self, name) for name in ("model_name", "embed_batch_size", "num_workers")}
+        return _rebuilt, (self._model, options)
+
     @classmethod
     def class_name(cls) -> str:
         """Return the name under which the host serializes the class."""
@@ -50,6 +55,10 @@ class SbertEmbedding(BaseEmbedding):
 
     async def _aget_text_embeddings(self, texts: list[str]) -> list[Embedding]:
         return self._get_text_embeddings(texts)
+
+
+def _rebuilt(model: VectorModel, options: dict[str, Any]) -> SbertEmbedding:
+    return SbertEmbedding(model, **options)
 
 
 class SbertRerank(BaseNodePostprocessor):
