@@ -26,7 +26,7 @@ def rows(folder) -> str:
 def test_embed_verify_and_index(rows, bi):
     done = sbert("embed", rows, "-o", "out", "-m", bi, "--id", "번호", "--keep", "lang", "--rows-per-shard", 3)
     assert done.stderr.splitlines()[-1].startswith("4 rows x 32 float32 in 2 shards, ")
-    assert "warning: 1 row rejected, because they hold no text: " in done.stderr
+    assert "warning: 1 row without a text: see " in done.stderr
     facts = json.loads(
         sbert(
             "embed", rows, "-o", "out", "-m", bi, "--id", "번호", "--keep", "lang", "--rows-per-shard", 3, "--json"
