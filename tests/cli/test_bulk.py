@@ -59,9 +59,9 @@ def test_wrong_usage_and_refusals(rows, bi):
     assert "--precision is 'float', but must be one of" in failure(
         "embed", rows, "-o", "out", "--precision", "float", code=2
     )
-    assert "engine is 'dask', but must be one of" in failure("embed", rows, "-o", "out", "--engine", "dask", code=2)
+    assert "--engine is 'dask', but must be one of" in failure("embed", rows, "-o", "out", "--engine", "dask", code=2)
     assert "there is no file 'x.txt'" in failure("embed", "x.txt", "-o", "out")
-    assert "holds no job of sbert embed" in failure("verify", ".", code=1) or Path("글.jsonl").exists()
+    assert "holds files but no job of sbert embed ('글.jsonl'" in failure("verify", ".")
     sbert("embed", rows, "-o", "out", "-m", bi)
     line = failure("embed", rows, "-o", "out", "-m", bi, "--normalize")
     assert line.startswith(
