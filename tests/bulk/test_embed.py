@@ -112,6 +112,14 @@ def test_bad_rows_are_kept_aside_and_their_neighbours_are_embedded(folder, bi):
         embed_files("글.csv", "d", model=bi)
 
 
+@pytest.mark.parametrize("rows_per_shard", [1, 2, 9])
+def test_rows_are_numbered_across_files_whose_last_rows_are_bad(folder, bi, rows_per_shard):
+    Path("a.jsonl").write_text('{"text": "하나"}\nno\n{"text": "둘"}\nno\nno\n', encoding="utf-8")
+    Path("b.jsonl").write_text('no\n{"text": "셋"}\n', encoding="utf-8")
+    embed_files("?.jsonl", "out", model=bi, settings=Settings(rows_per_shard=rows_per_shard))
+    assert [(row["id"], row["text"]) for row in rows_of("out")] == [(0, "하나"), (2, "둘"), (6, "셋")]
+
+
 def test_equal_texts_are_embedded_once_per_shard_and_once_in_all_with_dedupe(folder, bi, monkeypatch):
     write("글.txt", ["같은 글", "같은 글", "다른 글"] * 6)
     seen: list[str] = []
@@ -174,11 +182,12 @@ def test_another_job_is_refused_and_says_what_differs(folder, bi, tiny_folder):
     embed_files("글.txt", "out", model=bi, force=True)
     assert len(rows_of("out")) == 56
     Path("notes").mkdir()
-    Path("notes/part-1.txt").touch()
+    Path("notes/part-00001.parquet").touch()  # as other programs name theirs
     with pytest.raises(BadInput, match="holds files but no job"):
         embed_files("글.txt", "notes", model=bi)
     with pytest.raises(BadInput, match="holds files but no job"):
         embed_files("글.txt", "notes", model=bi, force=True)
+    assert Path("notes/part-00001.parquet").exists()
 
 
 def test_a_shard_that_changed_is_found_and_done_again(folder, bi, caplog):
@@ -300,7 +309,8 @@ def test_shards_grow_with_the_input():
             if cutter.count(1):
                 cutter.begin(0, row)  # type: ignore[arg-type]
         shards = cutter.finish()
-        assert [shard.first for shard in shards] == [sum(one.rows for one in shards[:n]) for n in range(len(shards))]
+        starts = [shard.stretches[0].first for shard in shards]
+        assert starts == [sum(one.rows for one in shards[:number]) for number in range(len(shards))]
         return [shard.rows for shard in shards]
 
     assert cut(3000) == [1024, 1024, 952]

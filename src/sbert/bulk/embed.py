@@ -144,7 +144,7 @@ def _finished(
         logger.warning("%s", complete.truncation)
     if complete.rejected:
         where = folder.location(REJECTED)
-        logger.warning("%s rejected, because they hold no text: %s", counted(complete.rejected, "row"), where)
+        logger.warning("%s without a text: see %s", counted(complete.rejected, "row"), where)
     return complete
 
 

@@ -98,6 +98,8 @@ class Stretch(NamedTuple):
     """Place of the file among the inputs."""
     start: Place | None
     """Where the first row begins; None for the beginning of the file."""
+    first: int
+    """Number of the first row among all rows of the input, including those that hold no text."""
     rows: int
     """Number of rows that hold a text; those that do not are left out of this number."""
 
@@ -107,8 +109,6 @@ class Shard:
     """The rows that are written into one file."""
 
     number: int
-    first: int
-    """Number of the first row among all rows of the input, including those that hold no text."""
     rows: int
     characters: int
     stretches: tuple[Stretch, ...]

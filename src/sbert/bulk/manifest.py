@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sbert.bulk.folder import LEDGER, Folder, read_json, write_json
+from sbert.bulk.folder import Folder, read_json, write_json
 from sbert.bulk.inputs import STANDARD_INPUT_COPY
 from sbert.bulk.job import Columns, Entry, Input, ModelFacts, Plan, Settings, Shard, Stretch
 from sbert.data.files import Place
@@ -15,6 +16,7 @@ from sbert.text import Truncation
 
 MANIFEST, PLAN, REJECTED = "manifest.json", "plan.json", "rejected.jsonl"
 _FORMAT = 1
+_SHARD = re.compile(r"part-\d{5,}\.parquet")
 _UNFINISHED = {PLAN, REJECTED, STANDARD_INPUT_COPY}
 """What a job may have written before its manifest."""
 
@@ -92,12 +94,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
     """Read the manifest of a folder; None if it has none. A folder with other contents is refused."""
     found = read_json(folder, MANIFEST)
     if found is None:
-        strange = sorted(name for name in folder.names() - _UNFINISHED if not name.startswith("."))
-        if strange:
-            raise BadInput(
-                f"{folder.location('')} holds files but no job of sbert embed ({listed(strange, 3)}); name another "
-                "folder"
-            )
+        _check_no_others(folder, folder.names() - _UNFINISHED)
         return None
     if found.pop("format", None) != _FORMAT:
         raise _foreign(folder)
@@ -118,7 +115,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
 def write_plan(folder: Folder, plan: Plan) -> None:
     """Keep the plan of a job until it is finished."""
     shards = [
-        [one.first, one.rows, one.characters, [[s.file, _numbers(s.start), s.rows] for s in one.stretches]]
+        [one.rows, one.characters, [[s.file, _numbers(s.start), s.first, s.rows] for s in one.stretches]]
         for one in plan.shards
     ]
     columns = asdict(plan.columns)
@@ -132,8 +129,8 @@ def read_plan(folder: Folder) -> Plan | None:
         return None
     try:
         shards = [
-            Shard(number, first, rows, characters, tuple(Stretch(f, _place(start), n) for f, start, n in stretches))
-            for number, (first, rows, characters, stretches) in enumerate(found["shards"])
+            Shard(number, rows, characters, tuple(Stretch(one[0], _place(one[1]), *one[2:]) for one in stretches))
+            for number, (rows, characters, stretches) in enumerate(found["shards"])
         ]
         return Plan(_columns(found["columns"]), found["types"], tuple(shards), found["rejected"])
     except (TypeError, ValueError, KeyError):
@@ -141,12 +138,21 @@ def read_plan(folder: Folder) -> Plan | None:
 
 
 def remove_job(folder: Folder) -> None:
-    """Remove everything that a job wrote, the manifest last."""
-    names = folder.names()
+    """Remove everything that a job wrote, the manifest last. A folder without a job is left alone."""
+    found, names = read_json(folder, MANIFEST), folder.names()
+    if found is None or not {"settings", "inputs", "shards"} <= found.keys():
+        _check_no_others(folder, names - _UNFINISHED)
     for name in sorted(names, key=lambda name: name == MANIFEST):
-        ours = {MANIFEST, PLAN, REJECTED, LEDGER, STANDARD_INPUT_COPY}
-        if name in ours or (name.startswith("part-") and ".parquet" in name):
+        if name in {MANIFEST, *_UNFINISHED} or _SHARD.fullmatch(name):
             folder.remove(name)
+
+
+def _check_no_others(folder: Folder, names: set[str]) -> None:
+    """Refuse a folder with files that no job wrote."""
+    if strange := sorted(name for name in names if not name.startswith(".")):
+        raise BadInput(
+            f"{folder.location('')} holds files but no job of sbert embed ({listed(strange, 3)}); name another folder"
+        )
 
 
 def damaged_shards(folder: Folder, entries: Sequence[Entry]) -> dict[int, str]:

@@ -11,9 +11,10 @@ import logging
 import os
 import pickle
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -22,9 +23,10 @@ import numpy as np
 from sbert.bulk.engines import Report
 from sbert.bulk.job import Entry, Job, Shard
 from sbert.bulk.shard import ShardWriter
-from sbert.errors import BadInput, WorkersLost
-from sbert.nn.processes import ATTEMPTS, portable
+from sbert.errors import BadInput, WorkersLost, counted
+from sbert.nn.processes import ATTEMPTS, Tell, portable
 
+logger = logging.getLogger(__name__)
 _HUNG = 75
 """The exit code of an actor that took too long."""
 
@@ -43,8 +45,7 @@ def in_actors(job: Job, shards: Sequence[Shard], report: Report) -> Generator[En
                         yield entry
             except ray.exceptions.RayError as error:
                 why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
-                for number in left:
-                    report.lose(number, why)
+                logger.warning("%s are done again, because Ray failed: %s", counted(len(left), "shard"), why)
                 if attempt == ATTEMPTS - 1 and len(left) == before:
                     raise WorkersLost(
                         f"the actors of Ray were lost {ATTEMPTS} times ({why}); the finished shards are intact: look "
@@ -74,7 +75,11 @@ class ShardActor:
     """Embeds shards in an actor of Ray, with a model that is loaded once."""
 
     def __init__(self, job: Job) -> None:
-        self._writer, self._timeout = ShardWriter(job), job.running.timeout
+        self._timeout = job.running.timeout
+        try:
+            self._write: Callable[[Shard, Tell], Entry] = ShardWriter(job)
+        except Exception as error:  # Ray would start one actor after the other
+            self._write = partial(_fail, portable(error))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Embed the shards of a batch, and return their entries or the errors that ended the work."""
@@ -84,9 +89,13 @@ class ShardActor:
         shard: Shard = pickle.loads(described)
         with _Watch(self._timeout) as watch:
             try:
-                return json.dumps(asdict(self._writer(shard, watch.heard))).encode()
+                return json.dumps(asdict(self._write(shard, watch.heard))).encode()
             except Exception as error:  # Ray would try again what cannot succeed
                 return pickle.dumps(portable(error))
+
+
+def _fail(error: BaseException, shard: Shard, tell: Tell) -> Entry:
+    raise error
 
 
 class _Watch:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterator
-from contextlib import closing
-from typing import NamedTuple
+from contextlib import ExitStack, closing
+from typing import IO, NamedTuple
 
 from sbert.bulk.inputs import opened, source
 from sbert.bulk.job import ID, Columns, Input, Shard
@@ -58,33 +58,50 @@ def tried(found: Source, number: int, record: Record | BadInput, columns: Column
     return picked(Row(record, found, number, (columns.text,)), columns, row)
 
 
-def attempted(given: Input, start: Place | None = None) -> Generator[tuple[Lines, int, Record | BadInput], None, None]:
+def attempted(
+    given: Input, start: Place | None = None, onward: IO[bytes] | None = None
+) -> Generator[tuple[Lines, int, Record | BadInput], None, None]:
     """Yield the records of a file, or those behind a place, with the errors of those that cannot be read.
 
     The lines that come with each record know the place behind it.
     """
     found, last = source(given), None
     with explained(found, lambda: last), opened(given) as stream:
-        lines = Lines(stream, found.name, lenient=True)
+        lines = Lines(stream, found.name, lenient=True, onward=onward)
         for number, record in attempts(given.format, lines, start):
             last = number
             yield lines, number, record
 
 
-def rows_of(shard: Shard, inputs: tuple[Input, ...], columns: Columns) -> Iterator[Record]:
-    """Yield the rows of a shard that hold a text."""
-    row = shard.first
-    for stretch in shard.stretches:
-        given, left = inputs[stretch.file], stretch.rows
-        found = source(given)
-        with closing(attempted(given, stretch.start)) as records:
-            for _, number, record in records:
-                taken = tried(found, number, record, columns, row)
-                row += 1
-                if not isinstance(taken, Refused):
-                    yield taken
-                    left -= 1
-                if not left:
-                    break
-        if left:
-            raise BadInput(f"{found.name} has fewer rows than before, so it has changed; start the job again")
+class Reader:
+    """Reads the rows of shards. Shards in ascending order need a compressed file to be decompressed only once."""
+
+    def __init__(self, inputs: tuple[Input, ...], columns: Columns) -> None:
+        self._inputs, self._columns = inputs, columns
+        self._open: tuple[int, ExitStack, IO[bytes]] | None = None
+
+    def rows(self, shard: Shard) -> Iterator[Record]:
+        """Yield the rows of a shard that hold a text."""
+        for stretch in shard.stretches:
+            given, row, left = self._inputs[stretch.file], stretch.first, stretch.rows
+            found = source(given)
+            onward = self._kept_open(stretch.file) if stretch.start and given.path.lower().endswith(".gz") else None
+            with closing(attempted(given, stretch.start, onward)) as records:
+                for _, number, record in records:
+                    taken = tried(found, number, record, self._columns, row)
+                    row += 1
+                    if not isinstance(taken, Refused):
+                        yield taken
+                        left -= 1
+                    if not left:
+                        break
+            if left:
+                raise BadInput(f"{found.name} has fewer rows than before, so it has changed; start the job again")
+
+    def _kept_open(self, file: int) -> IO[bytes]:
+        if self._open is None or self._open[0] != file:
+            if self._open is not None:
+                self._open[1].close()
+            stack = ExitStack()
+            self._open = file, stack, stack.enter_context(opened(self._inputs[file]))
+        return self._open[2]

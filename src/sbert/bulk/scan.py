@@ -34,12 +34,12 @@ class Cutter:
         self._size = rows_per_shard or _FEWEST_ROWS
         self._fixed = rows_per_shard is not None
         self._shards: list[Shard] = []
-        self._row = self._first = self._characters = 0
+        self._row = self._rows = self._characters = 0
         self._stretches: list[Stretch] = []
 
     def begin(self, file: int, start: Place | None) -> None:
         """Begin a stretch of rows."""
-        self._stretches.append(Stretch(file, start, 0))
+        self._stretches.append(Stretch(file, start, self._row, 0))
 
     def count(self, characters: int | None) -> bool:
         """Count a row, and return whether the shard ends with it. ``characters`` is None for a row without a text."""
@@ -47,9 +47,10 @@ class Cutter:
         if characters is None:
             return False
         self._characters += characters
+        self._rows += 1
         last = self._stretches[-1]
         self._stretches[-1] = last._replace(rows=last.rows + 1)
-        if sum(stretch.rows for stretch in self._stretches) < self._size and self._characters < _MOST_CHARACTERS:
+        if self._rows < self._size and self._characters < _MOST_CHARACTERS:
             return False
         self._end()
         return True
@@ -58,9 +59,8 @@ class Cutter:
         """Add the present shard to the others, and merge them two by two if they become too many."""
         stretches = tuple(stretch for stretch in self._stretches if stretch.rows)
         if stretches:
-            rows = sum(stretch.rows for stretch in stretches)
-            self._shards.append(Shard(0, self._first, rows, self._characters, stretches))
-        self._stretches, self._first, self._characters = [], self._row, 0
+            self._shards.append(Shard(0, self._rows, self._characters, stretches))
+        self._stretches, self._rows, self._characters = [], 0, 0
         if len(self._shards) >= _SHARDS and self._size < _MOST_ROWS and not self._fixed:
             self._size *= 2
             self._shards = [shard for pair in _pairs(self._shards) for shard in _merged(pair)]
@@ -83,7 +83,7 @@ def _merged(pair: list[Shard]) -> list[Shard]:
     (*before, last), (next_, *after) = first.stretches, second.stretches
     joined = [last._replace(rows=last.rows + next_.rows)] if last.file == next_.file else [last, next_]
     rows, characters = first.rows + second.rows, first.characters + second.characters
-    return [Shard(0, first.first, rows, characters, (*before, *joined, *after))]
+    return [Shard(0, rows, characters, (*before, *joined, *after))]
 
 
 class Scan:

@@ -11,7 +11,7 @@ import numpy as np
 from sbert.bulk.cache import VectorCache
 from sbert.bulk.folder import Folder, folder_at
 from sbert.bulk.job import EMBEDDING, Entry, Job, Settings, Shard
-from sbert.bulk.rows import rows_of
+from sbert.bulk.rows import Reader
 from sbert.data import parquet
 from sbert.data.formats import Record
 from sbert.errors import BadInput, TextTooLong
@@ -48,12 +48,13 @@ class ShardWriter:
         self.job, self.model = job, model or loaded(job)
         self._folder: Folder = folder_at(job.out)
         self._types = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(job.types)))
+        self._reader = Reader(job.inputs, job.columns)
         self._options = options_of(job.settings, job.running.batch_tokens)
         self._cache = VectorCache.beside(job) if job.running.dedupe else None
 
     def __call__(self, shard: Shard, tell: Tell) -> Entry:
         """Read, embed and write a shard."""
-        records = list(rows_of(shard, self.job.inputs, self.job.columns))
+        records = list(self._reader.rows(shard))
         texts = [record[self.job.columns.text] for record in records]
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         vectors, counted = self._embedded(list(places), shard, tell)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from sbert.errors import usage
-
 _LAST = ("force", "json")
 
 
@@ -21,11 +19,10 @@ def grouped(subcommand: Callable[..., None], **groups: Callable[..., Any]) -> Ca
 
     def run(**options: Any) -> None:
         own = {name: value for name, value in options.items() if name in signature(subcommand).parameters}
-        with usage():
-            records = {
-                name: make(**{option: options[option] for option in signature(make).parameters})
-                for name, make in groups.items()
-            }
+        records = {
+            name: make(**{option: options[option] for option in signature(make).parameters})
+            for name, make in groups.items()
+        }
         subcommand(**own, **records)
 
     own = [one for name, one in signature(subcommand, eval_str=True).parameters.items() if name not in groups]

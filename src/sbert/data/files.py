@@ -163,10 +163,12 @@ class Lines:
         stream: The bytes.
         name: What messages call the stream.
         lenient: Whether bytes that are not UTF-8 become lone surrogates instead of an error.
+        onward: The same bytes, opened once more, to read behind a jump. A compressed file that is kept open near the
+            place spares decompressing all that is before it.
     """
 
-    def __init__(self, stream: IO[bytes], name: str, lenient: bool = False) -> None:
-        self.stream, self.name, self.lenient = stream, name, lenient
+    def __init__(self, stream: IO[bytes], name: str, lenient: bool = False, onward: IO[bytes] | None = None) -> None:
+        self.stream, self.name, self.lenient, self._onward = stream, name, lenient, onward
         self.number = 0
 
     def __iter__(self) -> Lines:
@@ -197,7 +199,8 @@ class Lines:
         return Place(self.stream.tell(), self.number)
 
     def jump(self, place: Place) -> None:
-        """Go on at a position of the same stream."""
+        """Go on at a position of the same bytes."""
+        self.stream = self._onward or self.stream
         self.stream.seek(place.offset)
         self.number = place.number
 
