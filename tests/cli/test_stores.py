@@ -178,10 +178,10 @@ def test_a_store_sends_nobody_to_the_network(store, monkeypatch):
     """A store may come from a stranger, who chose the name of the model in it."""
     asked = []
 
-    def download(name, *_, local_files_only, **__):
+    def download(name, revision, legacy_weights, access):
         from huggingface_hub.errors import LocalEntryNotFoundError
 
-        asked.append(local_files_only)
+        asked.append(access.local_files_only)
         raise LocalEntryNotFoundError(name)
 
     monkeypatch.setattr("sbert.hub.find._download", download)

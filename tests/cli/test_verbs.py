@@ -320,7 +320,7 @@ def test_a_value_that_an_option_cannot_have_is_wrong_usage(file, model, argument
         (["encode", "문장.txt"], "--output is missing; sbert encode --help lists the options"),
         (["search", "문장.txt", "무엇", "--jsn"], "no such option: --jsn; sbert search --help lists the options"),
         (["search", "문장.txt", "무엇", "-k"], "option '-k' requires an argument"),
-        (["serch"], "no such command 'serch'; did you mean 'search'?"),
+        (["serch"], "no such command 'serch'; did you mean 'search', 'serve'?"),
         (["--data-limit", "-5", "info"], "--data-limit is -5, but must be at least 1"),
     ],
 )

@@ -210,7 +210,7 @@ REFUSALS: dict[str, tuple[Change, str]] = {
         merged("config.json", model_type="bret", auto_map={"AutoModel": "evil.Evil"}),
         "model_type 'bret', which needs code from its folder, which is never run",
     ),
-    "adapter": (text("adapter_config.json", "{}"), "holds an adapter, but a whole model is needed"),
+    "adapter": (text("adapter_config.json", "{}"), "lacks 'base_model_name_or_path'"),
     "no weights": (without("model.safetensors"), r"model\.safetensors is missing; download or save"),
     "cut weights": (cut("model.safetensors"), r"model\.safetensors is damaged"),
     "empty weights": (text("model.safetensors", ""), r"model\.safetensors is damaged"),

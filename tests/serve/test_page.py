@@ -182,7 +182,7 @@ def test_a_key_is_asked_for(chromium, guarded):
     page.locator("#key").fill("reader-0123456789abcdef")
     page.locator("#key-dialog button.main").click()
     page.locator("#tab-search").wait_for()
-    assert not page.locator("#tab-documents").is_visible()
+    expect(page.locator("#tab-documents")).to_be_hidden()
     page.locator("#query").fill("결제")
     page.locator("#hits li").first.wait_for()
     assert page.locator("#hits button", has_text="Delete").count() == 0

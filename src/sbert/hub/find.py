@@ -73,7 +73,7 @@ def is_here(name: str) -> bool:
         return True
     for candidate in _hub_names(name):
         with suppress(HFValidationError, LocalEntryNotFoundError):
-            if _has_weights(_download(candidate, None, False, local_files_only=True), False):
+            if _has_weights(_download(candidate, None, False, Access(local_files_only=True)), False):
                 return True
     return False
 

@@ -26,7 +26,7 @@ from sbert.train.distributed import Team
 from sbert.types import Batch, IntArray
 
 _HALF = {"bf16": torch.bfloat16, "fp16": torch.float16}
-_NO_LIMIT = 1 << 62
+_NO_LIMIT = 1 << 53
 Item = TypeVar("Item")
 Reader = Callable[[Batch], Tensor]
 """Computes the vectors, codes or scores of a batch, (B, ...), from its token ids, (T,)."""
