@@ -18,7 +18,7 @@ from sbert.hub import bundled
 from sbert.nn.bert import Bert
 from sbert.text import batches
 
-PACKAGE = bundled.PACKAGES[bundled.KOREAN]
+PACKAGE = bundled.PACKAGES[bundled.KOREAN_BACKBONE]
 TEXTS = [
     "고양이가 소파에서 잔다.",
     "오늘 서울의 날씨는 맑고 바람이 조금 분다.",

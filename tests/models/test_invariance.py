@@ -230,7 +230,7 @@ else:
 @pytest.mark.slow
 def test_a_whole_corpus(bundled: BiEncoder) -> None:
     """Every sentence of the demo alone, backwards, and in several budgets, on one thread and on two."""
-    lines = resources.files("sbert.cli.demo").joinpath("sentences.tsv").read_text(encoding="utf-8").splitlines()
+    lines = resources.files("sbert.cli.demo").joinpath("english.tsv").read_text(encoding="utf-8").splitlines()
     corpus = [line.split("\t")[1] for line in lines[1:]]
     expected = bundled.encode(corpus)
     for threads in (1, 2):

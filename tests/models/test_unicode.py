@@ -34,6 +34,13 @@ def test_composed_and_decomposed_texts_have_one_vector_on_request_only(model):
     assert is_same(model, "NFKC") == is_same(model, "NFKD") == [True, True, True]
 
 
+def test_letters_stay_as_keyboards_type_them(model):
+    plain, form = model.tokenizer.backend, model.tokenizer.with_unicode_form("NFKC").backend
+    for text in ("ㅋㅋㅋ 정말요? ㅠㅠ", "".join(map(chr, range(0x3131, 0x314F))), "ㅏㅑㅓㅕ"):
+        assert form.encode(text).ids == plain.encode(text).ids
+    assert form.encode("\u110f\uffbb ﾡ").ids == plain.encode("ㅋㅋ ㄱ").ids  # conjoining and half-width letters
+
+
 def test_composed_texts_keep_their_vectors(model):
     expected = model.encode(TEXTS)
     model.tokenizer = model.tokenizer.with_unicode_form("NFC")

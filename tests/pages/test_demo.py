@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from webpage import read
 
 from sbert.pages import demo
@@ -13,10 +14,12 @@ HOSTILE = ['<script>alert("1")</script>', "</title></svg><b>&amp;", "'\"><img sr
 TOPICS = ["<i>0</i>", "둘", "three"]
 TABLE = Table(["cosine", "topic", "text"], [["0.900", TOPICS[0], "\n".join(HOSTILE)]], "rll")
 DEMO = Demo(
+    template="demo.html",
     model="<u>model</u>",
     speed="1 sentences/s",
     pairs=TABLE,
-    answers=[(HOSTILE[0], TABLE), (HOSTILE[3], TABLE)],
+    answers=[(HOSTILE[0], TABLE)],
+    korean=(HOSTILE[3], TABLE),
     costs=Table(["sentences", "pairs", "vectors", "cross-encoder", "ratio"], [list("12345"), list("67890")], "rrrrr"),
     notes={"pairs": HOSTILE[1], "queries": "", "korean": "", "cost": "extrapolated"},
     sentences=[(TOPICS[row % 3], f"{HOSTILE[row % 4]} {row}") for row in range(30)],
@@ -28,8 +31,9 @@ DEMO = Demo(
 )
 
 
-def test_hostile_texts_stay_texts():
-    page = read(demo.page(DEMO))
+@pytest.mark.parametrize("template", ["demo.html", "demo_ko.html"])
+def test_hostile_texts_stay_texts(template: str):
+    page = read(demo.page(DEMO._replace(template=template)))
     assert not {"script", "img", "i", "u"} & set(page.tags)
     assert {f"{topic}: {text}" for topic, text in DEMO.sentences} <= set(page.texts["title"])
     assert page.texts["h3"] == [HOSTILE[0], HOSTILE[3]]

@@ -52,7 +52,7 @@ def read(html: str) -> Reader:
     assert not {"src", "href", "srcset", "xlink:href", "style"} & names
     assert not [name for name in names if name.startswith("on")]
     assert not re.search(r"https?:|//|url\(|@import", html.replace("</", ""))
-    assert html.count('<!DOCTYPE html>\n<html lang="en">') == 1
+    assert len(re.findall('<!DOCTYPE html>\n<html lang="(?:en|ko)">', html)) == 1
     assert "content=\"default-src 'none'; style-src 'unsafe-inline'\"" in html
     assert "prefers-color-scheme: dark" in html
     return page

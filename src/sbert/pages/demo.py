@@ -9,15 +9,14 @@ from sbert.pages.render import render
 
 def page(demo: Demo) -> str:
     """Return the page: the pairs, the answers, a map of all sentences, the topics, and the cost."""
-    topics, here = demo.topics, demo.costs.rows[0]
+    topics = demo.topics
     # The colour is full at the second highest diagonal value: one uniform topic must not make all others pale.
     full = sorted(row[place] for place, row in enumerate(demo.means))[-2]
     _, first, second = max((demo.means[a][b], a, b) for b in range(len(topics)) for a in range(b))
     return render(
-        "demo.html",
-        title=f"The most similar of {here[1]} pairs of sentences, found in {here[2]}",
+        demo.template,
         demo=demo,
-        here=here,
+        here=demo.costs.rows[0],
         paper=demo.costs.rows[1],
         map=charts.point_map(
             "Map of all sentences",

@@ -156,11 +156,15 @@ class Run(NamedTuple):
 class Demo(NamedTuple):
     """What ``sbert demo`` found."""
 
+    template: str
+    """Name of the template in the language of the corpus."""
     model: str
     speed: str
     pairs: Table
     answers: Sequence[tuple[str, Table]]
-    """Queries and the sentences found for them; the last one is in Korean."""
+    """Queries and the sentences found for them."""
+    korean: tuple[str, Table] | None
+    """A query in Korean and the sentences found for it, in a corpus of another language."""
     costs: Table
     """For this corpus and for a larger one: sentences, pairs, time with vectors, time with a cross-encoder, ratio."""
     notes: Mapping[str, str]

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from sbert.cli.demo.languages import KOREAN_QUERY, Language, Sentence
 from sbert.pages.records import Table
 from sbert.text.display import duration
 
@@ -23,38 +23,16 @@ if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
     from sbert.types import Array, FloatArray, Hit, Pair
 
-QUERIES = (
-    "What are some remedies for insomnia?",
-    "Monetary authorities held their benchmark steady.",
-    "What calms a canine that panics at pyrotechnics?",
-)
-KOREAN_QUERY = "서울의 날씨가 어때요?"
 TOP_PAIRS, TOP_HITS = 10, 3
-SAMPLE = 512
-"""Number of pairs that are read together: enough for a stable time, and a few seconds of work on two cores."""
 PAPER_SENTENCES = 10_000
 
-_PAIRS_NOTE = (
-    "Some of these pairs have nearly the same words but different meanings. A single vector per sentence hardly shows "
-    "who did what to whom. Where this matters, score a short list like this one again with a cross-encoder."
-)
-_QUERIES_NOTE = "None of the best answers shares a word with its query: they were found by meaning."
-_KOREAN_NOTE = (
+_ENGLISH_READS_KOREAN = (
     "The default model was trained on English. In Korean it matches shared characters rather than meaning. "
     "For Korean, name a model that was trained on it: sbert demo --model NAME."
 )
-_COST_NOTE = (
-    "The times for a cross-encoder are extrapolated: {:,} random pairs, each read as one text by the same transformer "
-    "on this machine, took {}. The time of the vectors for {:,} sentences is scaled up from {:,}. The paper (Reimers "
-    "and Gurevych, 2019) reports 65 hours and 5 seconds, with BERT on a V100 GPU."
+_KOREAN_READS_KOREAN = (
+    "The query in Korean was answered by {}, which was trained on Korean: sbert demo --language ko shows more."
 )
-
-
-class Sentence(NamedTuple):
-    """One line of the corpus that comes with the package."""
-
-    topic: str
-    text: str
 
 
 class Answer(NamedTuple):
@@ -81,9 +59,10 @@ class Cost(NamedTuple):
 class DemoResults:
     """One run of the demo."""
 
+    language: Language
     model: str
     embedded: bool
-    """Whether it is the default model, whose training data is known."""
+    """Whether it is the packaged model of the language, whose training data is known."""
     similarity: str
     sentences: list[Sentence]
     tokens: int
@@ -91,7 +70,10 @@ class DemoResults:
     """(N, D)."""
     pairs: list[Pair]
     answers: list[Answer]
-    """The last one is in Korean."""
+    korean: Answer | None
+    """The answer to a query in Korean among the Korean sentences of the English corpus."""
+    korean_model: str | None
+    """The model that answered it, where that is another one."""
     seconds: dict[str, float]
     """The duration of each step, in order: load, embed, compare, search, read, draw."""
 
@@ -105,41 +87,43 @@ class DemoResults:
         here = len(self.sentences)
         embed = self.seconds["embed"] * sentences / here
         compare = self.seconds["compare"] * math.comb(sentences, 2) / math.comb(here, 2)
-        reading = self.seconds["read"] * math.comb(sentences, 2) / SAMPLE
+        reading = self.seconds["read"] * math.comb(sentences, 2) / self.language.sample
         return Cost(sentences, math.comb(sentences, 2), embed + compare, reading, reading / (embed + compare))
 
     @property
     def speed(self) -> str:
         """The speed of embedding."""
         seconds = self.seconds["embed"]
-        return f"{len(self.sentences) / seconds:,.0f} sentences/s, {self.tokens / seconds:,.0f} tokens/s"
+        return self.language.notes.speed.format(len(self.sentences) / seconds, self.tokens / seconds)
 
     @property
     def notes(self) -> dict[str, str]:
-        """Remarks on the pairs, the queries, the Korean query and the cost; empty where they do not apply."""
-        first_hits = ((query, self.sentences[int(hits[0].id)].text) for query, hits in self.answers[:-1])
+        """Remarks on the pairs, the queries, the query in Korean and the cost; empty where they do not apply."""
+        first_hits = ((query, self.sentences[int(hits[0].id)].text) for query, hits in self.answers)
         by_meaning = all(_words(query).isdisjoint(_words(text)) for query, text in first_hits)
+        say, read = self.language.notes, duration(self.seconds["read"])
+        korean = _KOREAN_READS_KOREAN.format(self.korean_model) if self.korean_model else _ENGLISH_READS_KOREAN
         return {
-            "pairs": _PAIRS_NOTE if self.embedded else "",
-            "queries": _QUERIES_NOTE if by_meaning else "",
-            "korean": _KOREAN_NOTE if self.embedded else "",
-            "cost": _COST_NOTE.format(SAMPLE, duration(self.seconds["read"]), PAPER_SENTENCES, len(self.sentences)),
+            "pairs": say.pairs if self.embedded else "",
+            "queries": say.queries if by_meaning else "",
+            "korean": korean if self.korean and self.embedded else "",
+            "cost": say.cost.format(self.language.sample, read, PAPER_SENTENCES, len(self.sentences)),
         }
 
     def pair_table(self) -> Table:
         """The score, the topics and both sentences of every pair."""
         return self._table((score, [first, second]) for first, second, score in self.pairs)
 
-    def answer_tables(self) -> list[tuple[str, Table]]:
-        """Every query, and the score, the topic and the sentence of its hits."""
-        return [(query, self._table((hit.score, [int(hit.id)]) for hit in hits)) for query, hits in self.answers]
+    def answer_table(self, answer: Answer) -> Table:
+        """The score, the topic and the sentence of every hit."""
+        return self._table((hit.score, [int(hit.id)]) for hit in answer.hits)
 
     def _table(self, found: Iterable[tuple[float, list[int]]]) -> Table:
         rows = []
         for score, places in found:
             topics, texts = zip(*(self.sentences[place] for place in places), strict=True)
             rows.append([f"{score:.3f}", ", ".join(dict.fromkeys(topics)), "\n".join(texts)])
-        return Table([self.similarity, "topic", "text"], rows, "rll")
+        return Table([self.similarity, *self.language.titles.pair_columns], rows, "rll")
 
     def cost_table(self) -> Table:
         """Both costs."""
@@ -147,63 +131,89 @@ class DemoResults:
             [f"{sentences:,}", f"{pairs:,}", duration(vectors), duration(reading), f"{ratio:,.0f} ×"]
             for sentences, pairs, vectors, reading, ratio in self.costs
         ]
-        return Table(["sentences", "pairs", "vectors", "cross-encoder", "ratio"], rows, "rrrrr")
+        return Table(self.language.titles.cost_columns, rows, "rrrrr")
 
 
-def run(name: str | None, say: Callable[[str, str], None]) -> DemoResults:
+def run(language: Language, name: str | None, say: Callable[[str, str], None]) -> DemoResults:
     """Run every step.
 
     Args:
-        name: The model's folder or name; None for the default model.
+        language: The corpus, its queries, and the words for what is found.
+        name: The model's folder or name; None for the packaged model of the language.
         say: Called after each step with its name and a sentence.
     """
-    from sbert.hub.bundled import DEFAULT
     from sbert.search.exact import most_similar_pairs
 
     seconds: dict[str, float] = {}
-    sentences = read_sentences()
+    steps = language.steps
+    sentences = language.sentences()
     texts = [sentence.text for sentence in sentences]
-    say("corpus", f"{len(texts):,} sentences on {len({sentence.topic for sentence in sentences})} topics")
+    _say(say, steps.corpus, len(texts), len({sentence.topic for sentence in sentences}))
     with timed(seconds, "load"):
         from sbert.models.bi import BiEncoder
 
-        model = BiEncoder.from_pretrained(name)
-    known_as = name or f"{DEFAULT.rpartition('/')[2]} (default)"
-    say("loaded", f"{known_as} in {duration(seconds['load'])}")
+        model = BiEncoder.from_pretrained(name or language.model)
+    known_as = name or f"{language.model.rpartition('/')[2]} ({language.default})"
+    _say(say, steps.loaded, known_as, duration(seconds["load"]))
     with timed(seconds, "embed"):
         vectors = model.encode_document(texts)
     with timed(seconds, "compare"):
         pairs = most_similar_pairs(vectors, TOP_PAIRS, similarity=model.similarity_fn_name)
     with timed(seconds, "search"):
-        korean_rows = [row for row, sentence in enumerate(sentences) if sentence.topic == "korean"]
-        answers = _search(model, vectors, range(len(texts)), QUERIES)
-        answers += _search(model, vectors, korean_rows, [KOREAN_QUERY])
-    tokens = int(model.tokenize(texts).lengths.sum())
-    similarity = model.similarity_fn_name
-    found = DemoResults(known_as, name is None, similarity, sentences, tokens, vectors, pairs, answers, seconds)
-    say("embedded", f"{len(texts):,} sentences in {duration(seconds['embed'])}: {found.speed}")
-    say("compared", f"{math.comb(len(texts), 2):,} pairs in {duration(seconds['compare'])}")
+        answers = _search(model, vectors, language.queries)
+        korean, korean_model = korean_answer(language, name, model, sentences)
+    found = DemoResults(
+        language=language,
+        model=known_as,
+        embedded=name is None,
+        similarity=model.similarity_fn_name,
+        sentences=sentences,
+        tokens=int(model.tokenize(texts).lengths.sum()),
+        vectors=vectors,
+        pairs=pairs,
+        answers=answers,
+        korean=korean,
+        korean_model=korean_model,
+        seconds=seconds,
+    )
+    _say(say, steps.embedded, len(texts), duration(seconds["embed"]), found.speed)
+    _say(say, steps.compared, math.comb(len(texts), 2), duration(seconds["compare"]))
     with timed(seconds, "read"):  # both texts of a pair in one pass; a cross-encoder reads one more separator
         chance = random.Random(0)
-        model.encode([" ".join(chance.sample(texts, 2)) for _ in range(SAMPLE)])
-    say("read", f"{SAMPLE:,} pairs as a cross-encoder would, in {duration(seconds['read'])}")
+        model.encode([" ".join(chance.sample(texts, 2)) for _ in range(language.sample)])
+    _say(say, steps.read, language.sample, duration(seconds["read"]))
     return found
 
 
-def read_sentences() -> list[Sentence]:
-    """Read the corpus that comes with the package."""
-    lines = resources.files("sbert.cli.demo").joinpath("sentences.tsv").read_text(encoding="utf-8").splitlines()
-    return [Sentence(*line.split("\t")) for line in lines[1:]]
+def _say(say: Callable[[str, str], None], step: tuple[str, str], *facts: object) -> None:
+    key, sentence = step
+    say(key, sentence.format(*facts))
 
 
-def _search(model: BiEncoder, vectors: Array, rows: range | list[int], queries: Sequence[str]) -> list[Answer]:
+def korean_answer(
+    language: Language, name: str | None, model: BiEncoder, sentences: list[Sentence]
+) -> tuple[Answer | None, str | None]:
+    """Answer the query in Korean, with the Korean model if it is installed and no other model is named."""
+    from sbert.hub import bundled
+    from sbert.models.bi import BiEncoder
+
+    rows = [row for row, sentence in enumerate(sentences) if sentence.topic == "korean"]
+    if not rows:
+        return None, None
+    is_installed = name is None and bundled.find(bundled.PACKAGES[bundled.KOREAN]) is not None
+    reader = BiEncoder.from_pretrained(bundled.KOREAN) if is_installed else model
+    vectors = reader.encode_document([sentences[row].text for row in rows])
+    (query, hits), *_ = _search(reader, vectors, [KOREAN_QUERY])
+    return Answer(
+        query, [hit._replace(id=rows[int(hit.id)]) for hit in hits]
+    ), bundled.KOREAN if is_installed else None
+
+
+def _search(model: BiEncoder, vectors: Array, queries: Sequence[str]) -> list[Answer]:
     from sbert.search.exact import semantic_search
 
-    found = semantic_search(model.encode_query(queries), vectors[rows], TOP_HITS, model.similarity_fn_name)
-    return [
-        Answer(query, [hit._replace(id=rows[int(hit.id)]) for hit in hits])
-        for query, hits in zip(queries, found, strict=True)
-    ]
+    found = semantic_search(model.encode_query(queries), vectors, TOP_HITS, model.similarity_fn_name)
+    return [Answer(query, hits) for query, hits in zip(queries, found, strict=True)]
 
 
 def _words(text: str) -> set[str]:

@@ -19,10 +19,12 @@ def page_record(found: DemoResults) -> Demo:
     np.fill_diagonal(cosines, -1)  # a sentence is not its own neighbour
     counts = np.bincount(labels)
     return Demo(
+        template=found.language.template,
         model=found.model,
         speed=found.speed,
         pairs=found.pair_table(),
-        answers=found.answer_tables(),
+        answers=[(answer.query, found.answer_table(answer)) for answer in found.answers],
+        korean=found.korean and (found.korean.query, found.answer_table(found.korean)),
         costs=found.cost_table(),
         notes=found.notes,
         sentences=found.sentences,

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sbert import hub
 from sbert.cli import show
-from sbert.cli.demo.results import read_sentences
+from sbert.cli.demo.languages import LANGUAGES
 from sbert.cli.options import Device, Json, ModelArgument
 from sbert.disk import machine
 from sbert.errors import SbertError, counted
@@ -66,7 +66,7 @@ def _examine(name: str | None, device: str | None) -> Iterator[Finding]:
     runs = f", {about['runs'].partition(':')[0]}" if "runs" in about else ""
     sentence = f"{folder}, a {about['kind']}, runs on {about['device']}{runs}"
     yield Finding("model", True, sentence, {"folder": str(folder), "kind": about["kind"]})
-    texts = [sentence.text for sentence in read_sentences()]
+    texts = [sentence.text for sentence in LANGUAGES["en"].sentences()]
     body = model.documents if isinstance(model, PolyEncoder) else model  # does most of a poly-encoder's work
     if isinstance(body, BiEncoder):
         yield _reference(body)
