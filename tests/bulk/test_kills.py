@@ -27,9 +27,10 @@ def kills():
     return module
 
 
+@pytest.mark.slow
 def test_a_killed_worker_a_killed_job_and_ctrl_c_leave_what_goes_on(folder, bi, kills, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
-    kills.write_input(folder, 1500)
+    kills.write_input(folder, 6000)  # enough that the job still works when it is interrupted
     settings, running = Settings(id="key", rows_per_shard=40), Running(workers=2)
     embed_files(["a.jsonl", "b.jsonl"], "one", model=bi, settings=settings)
     start = kills.command(folder, "out", bi, "--workers", "2")
@@ -52,7 +53,7 @@ def test_a_killed_worker_a_killed_job_and_ctrl_c_leave_what_goes_on(folder, bi, 
         job.kill()
         job.communicate()
     before = len(Path("out/shards.jsonl").read_text(encoding="utf-8").splitlines())
-    assert 0 < before < 38
+    assert 0 < before < 150
     embed_files(["a.jsonl", "b.jsonl"], "out", model=bi, settings=settings, running=running)
     kills.check(folder / "out", contents("one"))
     assert verify_shards("out").equal == 100

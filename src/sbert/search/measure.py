@@ -110,7 +110,8 @@ def keys(left: Rows, right: Rows, similarity: Similarity) -> FloatArray:
         return -torch.cdist(
             torch.from_numpy(left.vectors).double(), torch.from_numpy(right.vectors).double(), p=1
         ).numpy()
-    made: FloatArray = left.vectors @ right.vectors.T if right.dots is None else right.dots
+    with np.errstate(invalid="ignore"):  # kernels for small matrices may compute with memory beyond the end of a row
+        made: FloatArray = left.vectors @ right.vectors.T if right.dots is None else right.dots
     if similarity == "cosine":
         made /= np.where(right.norms > 0, right.norms, 1)
     elif similarity == "euclidean":
