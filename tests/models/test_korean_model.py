@@ -101,5 +101,5 @@ def test_questions_find_their_paraphrases_without_a_common_word(korean):
 def test_published_figures(korean, shared_data):
     report = SUITES["korean"].only("korsts_test", "klue_sts_dev").run(korean, shared_data)
     figures = {score.task: score.value for score in report.scores}
-    assert figures["korsts_test"] >= 77
-    assert figures["klue_sts_dev"] >= 80
+    assert figures["korsts_test"] >= 76.8
+    assert figures["klue_sts_dev"] >= 83.9
