@@ -165,18 +165,11 @@ import torch
 torch.set_num_threads(4)
 from sbert import BiEncoder
 model = BiEncoder.from_pretrained()
-ended = threading.Event()
-def interrupt():  # again where Python itself could only report the last one, as in a callback of an import
-    wait = 0.05
-    while not ended.wait(wait):
-        _thread.interrupt_main()
-        wait = 2
-threading.Thread(target=interrupt, daemon=True).start()
+threading.Timer(0.05, _thread.interrupt_main).start()
 try:
     while True:
         model.encode(["고양이 " * 50] * 40)
 except KeyboardInterrupt:
-    ended.set()
     print("interrupted")
 """
     assert run_program(code) == "interrupted\n"
