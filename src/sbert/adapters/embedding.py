@@ -46,3 +46,20 @@ def as_lists(vectors: FloatArray) -> list[list[float]]:
     """Return vectors as lists of Python's numbers, which hosts store; every float32 is kept exactly."""
     lists: list[list[float]] = vectors.tolist()
     return lists
+
+
+class TextEmbedder:
+    """The embedder of hosts that embed documents and words with one method.
+
+    Args:
+        model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
+        device: Where to run a model that is given by name.
+    """
+
+    def __init__(self, model: Named = None, device: str | None = None) -> None:
+        super().__init__()
+        self.embedding_model = vector_model(model, device)
+
+    def embed(self, documents: list[str], verbose: bool = False) -> FloatArray:
+        """Embed documents or words: (N, D)."""
+        return document_vectors(self.embedding_model, list(documents))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
@@ -40,7 +39,7 @@ class StoreSearch:
         """Search for one query, and print the hits."""
         found = self.searcher.search(query, self.k, filter=self.filter, mode=self.mode)
         if self.in_json:
-            show.as_json(_record(found))
+            show.as_json(found.to_json())
             return
         hits = [Hit(hit.id, hit.score, hit.text) for hit in found.hits]
         show.hits(hits, [hit.metadata for hit in found.hits], in_json=False, key="id")
@@ -64,16 +63,6 @@ class StoreSearch:
                     self.show(query)
                 except SbertError as error:
                     show.note(f"error: {error}", "red")
-
-
-def _record(found: Found) -> dict[str, object]:
-    return {
-        "hits": [hit._asdict() for hit in found.hits],
-        "exact": found.exact,
-        "compared": found.compared,
-        "candidates": found.candidates,
-        "seconds": asdict(found.seconds),
-    }
 
 
 def _summary(found: Found, mode: Mode) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from sbert.types import Array, FloatArray, Hit, Similarity
@@ -48,6 +48,16 @@ class Found:
     """Whether the short list by vectors is certain to hold the nearest; an approximate index gives no certainty."""
     compared: int = 0
     """Number of vectors that the query was compared with; an estimate if the result is not exact."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as values that JSON can hold."""
+        return {
+            "hits": [hit._asdict() for hit in self.hits],
+            "exact": self.exact,
+            "compared": self.compared,
+            "candidates": self.candidates,
+            "seconds": asdict(self.seconds),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, get_args
 
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sbert import hub
+from sbert.adapters.sentence_transformers.model import Model
 from sbert.adapters.sentence_transformers.same import move, prompted, same
 from sbert.adapters.sentence_transformers.util import SimilarityFunction, quantize_embeddings, to_tensor
 from sbert.errors import BadInput, check_count, check_option
@@ -23,7 +24,7 @@ from sbert.porting import unknown_name
 from sbert.types import Array, Precision, Similarity
 
 
-class SentenceTransformer:
+class SentenceTransformer(Model):
     """A model with one vector per text, under the names of sentence-transformers.
 
     Attributes:
@@ -170,15 +171,6 @@ class SentenceTransformer:
         vectors: Array = self.encode(sentences, **given)
         return vectors
 
-    @same("SentenceTransformer.start_multi_process_pool")
-    def start_multi_process_pool(self, target_devices: list[str] | None = None) -> dict[str, Any]:
-        """Return a pool of no processes, which ``encode`` accepts."""
-        return {"input": None, "output": None, "processes": []}
-
-    @staticmethod
-    def stop_multi_process_pool(pool: Mapping[str, Any]) -> None:
-        """Do nothing."""
-
     # Comparing
 
     @property
@@ -216,35 +208,18 @@ class SentenceTransformer:
 
     # The model itself
 
-    @same("SentenceTransformer.save")
-    def save(
-        self,
-        path: str,
-        model_name: str | None = None,
-        create_model_card: bool = True,
-        train_datasets: list[str] | None = None,
-        safe_serialization: bool = True,
-    ) -> None:
-        """Write a folder that sbert and sentence-transformers can load, with the prompts that are set now."""
+    def _update_native(self) -> None:
         native = self.native
         if isinstance(native, BiEncoder):
             native.prompts = {name: prompt for name, prompt in self.prompts.items() if prompt}
             default = self.default_prompt_name
             native.default_prompt_name = default if default in native.prompts else None
             native.truncate_dim = self.truncate_dim
-        native.save_pretrained(path)
-
-    save_pretrained = save
 
     @staticmethod
     def load(input_path: str) -> SentenceTransformer:
         """Load a model from its folder."""
         return SentenceTransformer(input_path)
-
-    @same("SentenceTransformer.evaluate")
-    def evaluate(self, evaluator: Callable[[Any], Any], output_path: str | None = None) -> Any:
-        """Measure the model with an evaluator of :mod:`sbert.evaluate`."""
-        return evaluator(self.native)
 
     def set_pooling_include_prompt(self, include_prompt: bool) -> None:
         """Set whether pooling includes the tokens of the prompt."""
@@ -256,45 +231,3 @@ class SentenceTransformer:
         return min(whole, self.truncate_dim or whole)
 
     get_sentence_embedding_dimension = get_embedding_dimension
-
-    @property
-    def max_seq_length(self) -> int:
-        """Number of tokens at which texts are truncated."""
-        return self.native.max_seq_length
-
-    @max_seq_length.setter
-    def max_seq_length(self, tokens: int) -> None:
-        self.native.max_seq_length = tokens
-
-    def get_max_seq_length(self) -> int:
-        """Return the number of tokens at which texts are truncated."""
-        return self.max_seq_length
-
-    @property
-    def tokenizer(self) -> Any:
-        """The tokenizer of the library ``tokenizers``."""
-        return getattr(self.native.tokenizer, "backend", self.native.tokenizer)
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds the weights."""
-        return self.native.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The type of the weights, which is always float32."""
-        return torch.float32
-
-    def get_backend(self) -> str:
-        """Return the name of the engine under which theirs knows it."""
-        return "torch"
-
-    def to(self, device: str | torch.device) -> SentenceTransformer:
-        """Move the model to a device."""
-        move(self.native, device)
-        return self
-
-    def eval(self) -> SentenceTransformer:
-        """Switch dropout off, which encoding does in any case."""
-        self.native.eval()
-        return self

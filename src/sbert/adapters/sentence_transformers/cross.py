@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from sbert import hub
+from sbert.adapters.sentence_transformers.model import Model
 from sbert.adapters.sentence_transformers.same import move, same
 from sbert.errors import BadInput, check_count
 from sbert.hub.find import Access
@@ -20,7 +21,7 @@ from sbert.types import FloatArray, Output
 Activation = Callable[[Tensor], Tensor]
 
 
-class CrossEncoder:
+class CrossEncoder(Model):
     """A model that reads pairs of texts, under the names of sentence-transformers.
 
     Attributes:
@@ -127,79 +128,9 @@ class CrossEncoder:
         ranks: list[dict[str, Any]] = [{"corpus_id": place, "score": scores[place]} for place in places]
         return [rank | {"text": texts[rank["corpus_id"]]} for rank in ranks] if return_documents else ranks
 
-    @same("CrossEncoder.save")
-    def save(
-        self,
-        path: str,
-        model_name: str | None = None,
-        create_model_card: bool = True,
-        train_datasets: list[str] | None = None,
-        safe_serialization: bool = True,
-    ) -> None:
-        """Write a folder that sbert and sentence-transformers can load."""
-        self.native.save_pretrained(path)
-
-    save_pretrained = save
-
-    @same("CrossEncoder.evaluate")
-    def evaluate(self, evaluator: Callable[[Any], Any], output_path: str | None = None) -> Any:
-        """Measure the model with an evaluator of :mod:`sbert.evaluate`."""
-        return evaluator(self.native)
-
-    @same("CrossEncoder.start_multi_process_pool")
-    def start_multi_process_pool(self, target_devices: list[str] | None = None) -> dict[str, Any]:
-        """Return a pool of no processes, which ``predict`` accepts."""
-        return {"input": None, "output": None, "processes": []}
-
-    @staticmethod
-    def stop_multi_process_pool(pool: Mapping[str, Any]) -> None:
-        """Do nothing: there are no processes."""
-
     @property
     def num_labels(self) -> int:
         """Number of outputs."""
         return len(self.native.labels)
 
-    @property
-    def max_seq_length(self) -> int:
-        """Number of tokens at which pairs are truncated."""
-        return self.native.max_seq_length
-
-    @max_seq_length.setter
-    def max_seq_length(self, tokens: int) -> None:
-        self.native.max_seq_length = tokens
-
-    max_length = max_seq_length
-
-    def get_max_seq_length(self) -> int:
-        """Return the number of tokens at which pairs are truncated."""
-        return self.max_seq_length
-
-    @property
-    def tokenizer(self) -> Any:
-        """The tokenizer of the library ``tokenizers``."""
-        return self.native.tokenizer.backend
-
-    @property
-    def device(self) -> torch.device:
-        """The device that holds the weights."""
-        return self.native.device
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The type of the weights, which is always float32."""
-        return torch.float32
-
-    def get_backend(self) -> str:
-        """Return the name of the engine under which theirs knows it."""
-        return "torch"
-
-    def to(self, device: str | torch.device) -> CrossEncoder:
-        """Move the model to a device."""
-        move(self.native, device)
-        return self
-
-    def eval(self) -> CrossEncoder:
-        """Switch dropout off, which scoring does in any case."""
-        self.native.eval()
-        return self
+    max_length = Model.max_seq_length

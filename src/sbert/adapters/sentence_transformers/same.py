@@ -24,7 +24,8 @@ _OLD_NAMES = {"sentences": "inputs", "use_auth_token": "token"}
 def same(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function that has the signature of ``place`` in the table.
 
-    An argument that the table refuses raises an error unless it is None or has its default.
+    An argument that the table refuses raises an error unless it is None or has its default. A place such as ``.save``
+    is the method of that name of the class on which it is called.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -33,7 +34,8 @@ def same(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             given: dict[str, Any] = {_new_name(signature, name): value for name, value in kwargs.items()}
-            _check(place, signature, args, given)
+            where = f"{type(args[0]).__name__}{place}" if place.startswith(".") else place
+            _check(where, signature, args, given)
             return ready(*args, **given)
 
         return call

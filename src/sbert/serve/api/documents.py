@@ -121,8 +121,8 @@ async def search(service: Service, asked: SearchRequest, account: Account) -> di
     if not asked.query.strip():
         raise Refusal("empty", "the query is empty, but must be a text", param="query")
     options = {"filter": asked.filter, "mode": asked.mode}
-    found = await retrieval.run(lambda: searcher.search(asked.query, asked.k, asked.candidates, **options))  # type: ignore[call-overload]
-    return _record(found)
+    found: Found = await retrieval.run(lambda: searcher.search(asked.query, asked.k, asked.candidates, **options))  # type: ignore[call-overload]
+    return found.to_json()
 
 
 async def similar(service: Service, asked: SimilarRequest, account: Account) -> dict[str, Any]:
@@ -133,7 +133,8 @@ async def similar(service: Service, asked: SimilarRequest, account: Account) -> 
     retrieval = service.with_store()
     name = await _known(service, asked.id)
     searcher = retrieval.searcher(rerank=False)
-    return _record(await retrieval.run(lambda: searcher.similar(name, asked.k, filter=asked.filter)))
+    found = await retrieval.run(lambda: searcher.similar(name, asked.k, filter=asked.filter))
+    return found.to_json()
 
 
 async def get(service: Service, asked: DocumentId, account: Account) -> dict[str, Any]:
@@ -189,16 +190,6 @@ async def _known(service: Service, given: str) -> int | str:
     if not found:
         raise Refusal("not_found", f"there is no document with the id {given[:_LONGEST_ID]!r}", param="id")
     return found[0].id
-
-
-def _record(found: Found) -> dict[str, Any]:
-    return {
-        "hits": [hit._asdict() for hit in found.hits],
-        "exact": found.exact,
-        "compared": found.compared,
-        "candidates": found.candidates,
-        "seconds": asdict(found.seconds),
-    }
 
 
 ROUTES = (
