@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,3 +160,31 @@ def test_every_module_is_listed_in_the_tree():
     listed = tree[start : tree.index("```", start)]
     missing = [str(path) for path in MODULES if path.name not in listed]
     assert missing == []
+
+
+def walks() -> dict[str, list[str]]:
+    """The files of each walk through the code, by the name of the walk."""
+    text = "\n".join(PLAN)
+    start = text.index("walks through the code")
+    parts = re.split(r"\n\d\. ", text[start : text.index("## Glossary")])[1:]
+    return {part.split("**")[1]: re.findall(r"`([\w/]+\.py)`", part) for part in parts}
+
+
+def modules_imported(file: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    whole = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    parts = [(node.module or "", node.names) for node in nodes if isinstance(node, ast.ImportFrom)]
+    return whole | {name for module, names in parts for name in (module, *(f"{module}.{each.name}" for each in names))}
+
+
+@pytest.mark.parametrize("walk", walks())
+def test_every_file_of_a_walk_is_imported_by_one_before_it(walk: str):
+    files = walks()[walk]
+    assert len(files) > 5
+    known: set[str] = set()
+    for number, file in enumerate(files):
+        module = "sbert." + file.removesuffix(".py").replace("/", ".")
+        package = module.rpartition(".")[0]
+        by_name = file.startswith("cli/verbs/")  # cli/main.py loads a subcommand by its name when it is called
+        assert number == 0 or by_name or known & {module, package}, f"{file} is imported by none of {files[:number]}"
+        known |= modules_imported(PACKAGE / file)

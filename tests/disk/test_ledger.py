@@ -55,6 +55,19 @@ def test_a_folder_is_held_by_one_process(tmp_path: Path):
         pass
 
 
+def test_a_folder_that_nothing_was_written_to_is_removed(tmp_path: Path):
+    with pytest.raises(BadInput), locked(tmp_path / "런"):
+        raise BadInput("the input is wrong")
+    assert not (tmp_path / "런").exists()
+    with locked(tmp_path / "런"):
+        (tmp_path / "런" / "a.txt").touch()
+    (tmp_path / "empty").mkdir()
+    with locked(tmp_path / "empty"):
+        pass
+    assert (tmp_path / "런" / "a.txt").exists()
+    assert (tmp_path / "empty").exists()
+
+
 def test_a_file_in_the_way_is_named(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="is a file, but a folder is needed"), locked(tmp_path / "file" / "run"):

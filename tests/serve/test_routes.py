@@ -125,6 +125,7 @@ def test_documents_come_and_go(server):
 
 
 def test_what_the_server_tells_about_itself(server, bi):
+    assert server.ask("/embed", {"inputs": "안녕"}).status == 200
     assert server.ask("/health").status == 200
     info = server.ask("/info").body
     assert info["served_model_name"] == "bert"

@@ -14,9 +14,11 @@ import sbert
 
 pytest.importorskip("starlette", reason="starlette is not installed: pip install 'sbert[serve]'")
 
+from sbert.cli.verbs.serve import _announce as announce
 from sbert.serve import health as health_
 from sbert.serve.engine import Engine
 from sbert.serve.health import Health
+from sbert.serve.loading import load_all
 from sbert.serve.served import Served
 
 
@@ -52,6 +54,14 @@ def test_what_cannot_be_served_is_refused(models, damaged, tmp_path):
     twin = damaged(models["bert"])
     other = twin.rename(twin.parent / "bert")
     assert "two models are called 'bert'" in failure("serve", models["bert"], other, "--port", 0)
+
+
+def test_the_start_says_how_many_documents_the_store_has(server, models, tmp_path, capsys):
+    assert " and 5 documents at http://127.0.0.1:" in server.log.read_text("utf-8")
+    new = load_all([str(models["bert"])], store=str(tmp_path / "새것.db"))
+    announce(new, ("127.0.0.1", 8080), False)
+    assert "0 documents at" in (told := capsys.readouterr().err)
+    assert "warning: the store is empty" in told
 
 
 def test_health_is_a_real_forward_pass(models, monkeypatch):

@@ -23,9 +23,11 @@ def check_folder(folder: Path) -> None:
 def locked(folder: Path) -> Iterator[None]:
     """Create ``folder`` and hold it for this process; the system releases it when the process ends, however it ends.
 
-    Raises RunInUse with the number of the process that holds the folder already.
+    A folder that was created here is removed again if nothing was written to it. Raises RunInUse with
+    the number of the process that holds the folder already.
     """
     check_folder(folder)
+    created = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -38,6 +40,9 @@ def locked(folder: Path) -> Iterator[None]:
                 yield
             finally:
                 owner.unlink(missing_ok=True)
+                if created and [path.name for path in folder.iterdir()] == ["run.lock"]:
+                    (folder / "run.lock").unlink()
+                    folder.rmdir()
     except Timeout:
         pid = owner.read_text().strip() if owner.is_file() else "unknown"
         raise RunInUse(f"{folder} is in use by process {pid}; wait for it, stop it, or name another folder") from None

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from sbert import hub
-from sbert.errors import BadInput, check_option, counted
+from sbert.errors import check_option
 from sbert.models import storage
 from sbert.models.backbone import Backbone, check_backbone
-from sbert.models.encoding import encode_counted
+from sbert.models.encoding import encode_counted, learn_ranges
 from sbert.models.inference import run
 from sbert.models.postprocess import check_dimensions
 from sbert.models.prompts import check_prompts, choose_prompt
 from sbert.models.vectors import VectorModel
 from sbert.nn import heads as heads_
 from sbert.nn.pooling import as_poolings, pool
-from sbert.nn.quantize import ranges_of
 from sbert.porting import explained_class
 from sbert.text import Tokenizer, Tokens, check_texts
 from sbert.types import Array, Batch, EncodeOptions, FloatArray, OnTruncate, Pooling, Precision, Role, Similarity
@@ -218,8 +217,18 @@ class BiEncoder(VectorModel):
                 ``raise``, ``ignore``, or ``chunk`` (embed them as the length-weighted mean of their windows).
             workers: Number of processes among which the texts and the cores are divided; each needs seconds to start.
         """
-        chosen = locals()
-        options = cast(EncodeOptions, {name: chosen[name] for name in EncodeOptions.__annotations__})
+        options = EncodeOptions(
+            prompt_name=prompt_name,
+            prompt=prompt,
+            batch_tokens=batch_tokens,
+            batch_size=batch_size,
+            normalize_embeddings=normalize_embeddings,
+            truncate_dim=truncate_dim,
+            precision=precision,
+            show_progress_bar=show_progress_bar,
+            on_truncate=on_truncate,
+            workers=workers,
+        )
         texts = [sentences] if isinstance(sentences, str) else check_texts(sentences)
         vectors, _ = encode_counted(self, texts, options)
         output = vectors[0] if isinstance(sentences, str) else vectors
@@ -259,14 +268,7 @@ class BiEncoder(VectorModel):
 
         The ranges are saved with the model and apply to vectors with the same options and at most as many dimensions.
         """
-        texts = check_texts(sentences)
-        if len(set(texts)) < 2:  # every range would have length zero
-            raise BadInput(
-                f"calibrate got {counted(len(set(texts)), 'different text')}, but needs a sample of the corpus: "
-                "a few thousand are plenty"
-            )
-        as_floats: EncodeOptions = {**options, "precision": "float32"}
-        self.ranges = ranges_of(self.encode(texts, **as_floats))
+        self.ranges = learn_ranges(self, sentences, options)
 
     def _properties(self) -> dict[str, Any]:
         return Backbone(self.tokenizer, self.transformer).describe(**self.vector_properties())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,14 +10,15 @@ import numpy as np
 import torch
 
 from sbert.disk.progress import Progress
-from sbert.errors import BadInput, check_count
+from sbert.errors import BadInput, check_count, counted
 from sbert.models.postprocess import check_numbers, finish, merge_windows
 from sbert.models.prompts import choose_prompt
 from sbert.nn import heads
 from sbert.nn.processes import Setup, Tell, Work, in_processes
+from sbert.nn.quantize import ranges_of
 from sbert.nn.threads import thread_count
-from sbert.text import Truncation
-from sbert.types import Array, EncodeOptions
+from sbert.text import Truncation, check_texts
+from sbert.types import Array, EncodeOptions, FloatArray
 
 if TYPE_CHECKING:
     from sbert.models.bi import BiEncoder
@@ -48,6 +49,18 @@ def encode_counted(model: BiEncoder, texts: Sequence[str], options: EncodeOption
     return finish(vectors, size, normalize, precision, model.ranges), tokens.truncation
 
 
+def learn_ranges(model: BiEncoder, texts: Iterable[str], options: EncodeOptions) -> FloatArray:
+    """Return the least and the greatest value of every dimension among a sample of texts."""
+    sample = check_texts(texts)
+    if len(set(sample)) < 2:  # every range would have length zero
+        raise BadInput(
+            f"calibrate got {counted(len(set(sample)), 'different text')}, but needs a sample of the corpus: "
+            "a few thousand are plenty"
+        )
+    as_floats: EncodeOptions = {**options, "precision": "float32"}
+    return ranges_of(model.encode(sample, **as_floats))
+
+
 def _in_processes(model: BiEncoder, texts: Sequence[str], options: EncodeOptions) -> tuple[Array, Truncation]:
     """Embed texts in worker processes that share the cores of this one."""
     workers, on_truncate = options["workers"], options.get("on_truncate", "warn")
@@ -63,8 +76,8 @@ def _in_processes(model: BiEncoder, texts: Sequence[str], options: EncodeOptions
     with Progress(len(texts), "texts", options.get("show_progress_bar", False)) as progress:
         for kind, (start, part), value in in_processes(setup, min(workers, len(starts)), items):
             if kind == "done":
-                parts[start], counted = value
-                account = Truncation.total([account, counted])
+                parts[start], truncation = value
+                account = Truncation.total([account, truncation])
                 progress.add(len(part))
     account.report(on_truncate)
     return np.concatenate([parts[start] for start in starts]) if starts else none, account

@@ -14,6 +14,9 @@ from sbert.nn.threads import on_one_core
 from sbert.text import Tokens
 from sbert.types import Array, FloatArray, Hit, Precision
 
+_DIVIDED = 32_768
+"""Number of values up to which torch computes in the calling thread alone."""
+
 
 def check_numbers(results: FloatArray, items: Sequence[object]) -> None:
     """Raise BadModel if a model gives NaN or infinity for one of the ``items`` that it read."""
@@ -75,5 +78,11 @@ def best(keys: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int 
 
 def normalize(vectors: FloatArray) -> FloatArray:
     """Scale every row to length one, with the code of the ``Normalize`` head, so that the bits are the same."""
-    unit: FloatArray = on_one_core(lambda: heads.apply([heads.Normalize()], torch.from_numpy(vectors))).numpy()
-    return unit
+
+    def compute() -> torch.Tensor:
+        return heads.apply([heads.Normalize()], torch.from_numpy(vectors))
+
+    if vectors.size > _DIVIDED:
+        return on_one_core(compute).numpy()
+    with torch.inference_mode():
+        return compute().numpy()

@@ -13,12 +13,12 @@ from sbert.serve.account import Account
 logger = logging.getLogger("sbert.serve.access")
 
 
-def write_to_standard_error() -> None:
-    """Let every record become a line of JSON on standard error."""
+def write_to_standard_error(requests: bool = True) -> None:
+    """Let every record become a line of JSON on standard error; without ``requests``, only failures."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.handlers[:] = [handler]
-    logger.setLevel(logging.INFO)
+    logger.setLevel(logging.INFO if requests else logging.ERROR)
     logger.propagate = False
 
 
@@ -33,6 +33,8 @@ def request_line(
     body: str | None,
 ) -> None:
     """Log one request."""
+    if not logger.isEnabledFor(logging.INFO):
+        return
     record: dict[str, Any] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "id": request_id,

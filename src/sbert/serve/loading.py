@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sbert.errors import BadInput, BadModel
@@ -33,6 +33,8 @@ class Loaded:
     fingerprints: dict[str, str] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     """The names by which the models were loaded."""
+    documents: int = 0
+    """Number of documents in the store when the server starts."""
 
     def open_store(self) -> Store | None:
         """Open the store with its model, which must be the one that its vectors come from."""
@@ -61,9 +63,12 @@ def load_all(
     prints = {name: _fingerprint(model) for name, model in loaded.items()}
     kept = None if store is None else _store_model(store, loaded)
     found = Loaded(loaded, called[rerank] if rerank else None, store, kept, prints, sources)
-    if (opened := found.open_store()) is not None:
+    if (opened := found.open_store()) is None:
+        return found
+    try:
+        return replace(found, documents=opened.count())
+    finally:
         opened.close()
-    return found
 
 
 def _loaded(name: str, device: str | None) -> TransformerModel:

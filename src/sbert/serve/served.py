@@ -21,11 +21,13 @@ from sbert.models.prompts import choose_prompt
 from sbert.nn.transformer import Transformer
 from sbert.serve.account import Account
 from sbert.serve.engine import Computed, Engine, Lane
-from sbert.serve.tokens import check_ids, decoded, spelled
-from sbert.text import Tokens, Truncation
+from sbert.serve.tokens import decoded, given_ids, spelled
+from sbert.text import Tokens
 from sbert.types import Array, FloatArray, Hit, Output
 
 Result = TypeVar("Result")
+_SHORT = 2000
+"""Number of characters or ids that the event loop tokenizes itself: they take a fraction of a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Served:
         name = options.prompt_name or model.default_prompt_name
         prompt = choose_prompt(model.prompts, name, None)
         computed = await self._compute(lane, lambda: self._read(inputs, prompt, options.truncate), inputs, account)
+        if len(inputs) == 1:
+            return self._finish(computed, options)
         return await self._run(lambda: self._finish(computed, options))
 
     async def hidden(self, texts: Sequence[str], truncate: bool, account: Account) -> list[FloatArray]:
@@ -183,23 +187,26 @@ class Served:
         self, lane: Lane, read: Callable[[], Tokens], inputs: Sequence[str] | Sequence[list[int]], account: Account
     ) -> Computed:
         """Tokenize and wait for the results; when the request is given up, the rows that wait are removed."""
+        characters = sum(len(text) for text in inputs if isinstance(text, str))
 
         def enter() -> Future[Computed]:
             began = time.perf_counter()
             tokens = read()
-            characters = sum(len(text) for text in inputs if isinstance(text, str))
             account.read(tokens, characters, time.perf_counter() - began)
             return self.engine.submit(lane, tokens)
 
+        future = enter() if sum(map(len, inputs)) <= _SHORT else await self._entered(enter)
+        computed = await asyncio.wrap_future(future)
+        account.computed(computed)
+        return computed
+
+    async def _entered(self, enter: Callable[[], Future[Computed]]) -> Future[Computed]:
         entering: Future[Future[Computed]] = self._desk.submit(enter)
         try:
-            future: Future[Computed] = await asyncio.wrap_future(entering)
-            computed = await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(entering)
         except asyncio.CancelledError:
             entering.add_done_callback(_cancel_result)
             raise
-        account.computed(computed)
-        return computed
 
     async def _run(self, function: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._desk, function)
@@ -207,7 +214,9 @@ class Served:
     def _read(self, inputs: Sequence[str] | Sequence[list[int]], prompt: str, truncate: bool) -> Tokens:
         model = self.vectors_of()
         tokens = (
-            _as_rows(model, inputs) if _are_ids(inputs) else model.tokenize([str(text) for text in inputs], prompt)
+            given_ids(model.tokenizer, inputs, model.max_seq_length)
+            if _are_ids(inputs)
+            else model.tokenize([str(text) for text in inputs], prompt)
         )
         if tokens.truncation.truncated and not truncate:
             raise BadInput(f"{tokens.truncation}; shorten the texts, or let them be truncated")
@@ -263,22 +272,6 @@ def _stacked(results: Sequence[FloatArray], size: int) -> FloatArray:
 
 def _are_ids(inputs: Sequence[str] | Sequence[list[int]]) -> bool:
     return bool(inputs) and not isinstance(inputs[0], str)
-
-
-def _as_rows(model: BiEncoder, inputs: Sequence[str] | Sequence[list[int]]) -> Tokens:
-    """Check rows of token ids and cut those that are too long."""
-    rows = [[int(number) for number in row] for row in inputs]
-    check_ids(model.tokenizer, rows)
-    most = model.max_seq_length
-    cut = [row[:most] for row in rows]
-    total, kept = sum(map(len, rows)), sum(map(len, cut))
-    long = sum(len(row) > most for row in rows)
-    return Tokens(
-        ids=np.concatenate([np.array(row, np.int32) for row in cut]),
-        lengths=np.array([len(row) for row in cut], np.int64),
-        owners=np.arange(len(cut)),
-        truncation=Truncation(len(rows), long, most, total, total - kept, max(map(len, rows))),
-    )
 
 
 def _cancel_result(entering: Future[Future[Computed]]) -> None:

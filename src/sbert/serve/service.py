@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sbert.disk.machine import version
 from sbert.errors import BadInput, listed
-from sbert.nn.threads import thread_count
+from sbert.nn.threads import end_team, thread_count
 from sbert.serve.engine import Engine
 from sbert.serve.health import Health
 from sbert.serve.http.body import OpenBytes
@@ -46,6 +46,7 @@ class Service:
         store = loaded.open_store()
         self.retrieval = None if store is None else Retrieval(store, self.models[str(loaded.store_model)], reranker)
         self.map = StoreMap(str(loaded.store), loaded.sources.get(str(loaded.store_model), ""))
+        end_team()  # the threads of the engine compute from now on
 
     def model(self, name: str | None = None, kinds: tuple[str, ...] = ("bi", "poly", "cross")) -> Served:
         """Return a model by its name, or the first of one of the kinds, in the order of the kinds."""

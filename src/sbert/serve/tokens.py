@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from sbert.errors import BadInput, shown
-from sbert.text import Tokenizer
+from sbert.text import Tokenizer, Tokens, Truncation
 
 _LONGEST = 1_000_000  # characters of a text whose tokens are shown
 
@@ -56,3 +58,18 @@ def _token(text: str, number: int, token: str, special: int, span: tuple[int, in
         return {"id": number, "text": token, "special": True, "start": None, "stop": None}
     start, stop = span
     return {"id": number, "text": text[start:stop], "special": False, "start": start, "stop": stop}
+
+
+def given_ids(tokenizer: Tokenizer, inputs: Sequence[Sequence[Any]], most: int) -> Tokens:
+    """Check rows of token ids, and cut those that have more than ``most``."""
+    rows = [[int(number) for number in row] for row in inputs]
+    check_ids(tokenizer, rows)
+    cut = [row[:most] for row in rows]
+    total, kept = sum(map(len, rows)), sum(map(len, cut))
+    long = sum(len(row) > most for row in rows)
+    return Tokens(
+        ids=np.concatenate([np.array(row, np.int32) for row in cut]),
+        lengths=np.array([len(row) for row in cut], np.int64),
+        owners=np.arange(len(cut)),
+        truncation=Truncation(len(rows), long, most, total, total - kept, max(map(len, rows))),
+    )

@@ -17,6 +17,7 @@ from sbert.cli.options import Device
 from sbert.errors import WrongUsage, check_value, counted
 
 if TYPE_CHECKING:
+    from sbert.serve.loading import Loaded
     from sbert.serve.settings import Settings
 
 _LOGS = ("json", "off", "texts")
@@ -86,9 +87,8 @@ def _run(
 
     with process.bound_socket(*address) as listening:
         loaded = load_all(*wanted)
-        if with_log:
-            access.write_to_standard_error()
-        _announce(list(loaded.models), listening.getsockname()[:2], not (settings.hosts or settings.keys))
+        access.write_to_standard_error(with_log)
+        _announce(loaded, listening.getsockname()[:2], not (settings.hosts or settings.keys))
         if workers > 1:
             process.run_several(workers, loaded, settings, listening, folder)
         else:
@@ -121,9 +121,13 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _announce(models: list[str], address: tuple[str, int], open_to_all: bool) -> None:
+def _announce(loaded: Loaded, address: tuple[str, int], open_to_all: bool) -> None:
     host, port = address
     where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    show.note(f"{counted(len(models), 'model')} ({', '.join(models)}) at {where}; API at {where}/docs; Ctrl-C stops")
+    models = f"{counted(len(loaded.models), 'model')} ({', '.join(loaded.models)})"
+    store = "" if loaded.store is None else f" and {counted(loaded.documents, 'document')}"
+    show.note(f"{models}{store} at {where}; API at {where}/docs; Ctrl-C stops")
+    if loaded.store is not None and not loaded.documents:
+        show.note("warning: the store is empty; sbert index, or POST /documents, adds documents to it", "yellow")
     if open_to_all:
         show.note("warning: everyone who can reach this address can use it; --api-key-file asks for keys", "yellow")

@@ -50,12 +50,16 @@ class Engine:
         self.workers = workers or thread_count()
         self._observe = observe
         self._queues: dict[Lane, Queue] = {}
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._wakes = [threading.Condition(self._lock) for _ in range(self.workers)]
+        self._idle: set[int] = set()
         self._busy = 0
+        self._all_cores_in_use = False
         self._speed = _FIRST_SPEED
         self._closed = False
         self._threads = [
-            threading.Thread(target=self._work, name="sbert-serve", daemon=True) for _ in range(self.workers)
+            threading.Thread(target=self._work, args=(number,), name="sbert-serve", daemon=True)
+            for number in range(self.workers)
         ]
         for thread in self._threads:
             thread.start()
@@ -63,13 +67,13 @@ class Engine:
     @property
     def waiting_jobs(self) -> int:
         """Number of requests of which rows wait."""
-        with self._changed:
+        with self._lock:
             return sum(len(queue.jobs) for queue in self._queues.values())
 
     @property
     def waiting_tokens(self) -> int:
         """Number of tokens that wait."""
-        with self._changed:
+        with self._lock:
             return self._waiting()
 
     def submit(self, lane: Lane, tokens: Tokens, *, urgent: bool = False) -> Future[Computed]:
@@ -87,21 +91,22 @@ class Engine:
         if not job.missing:
             job.future.set_result(_computed(job))
             return job.future
-        with self._changed:
+        with self._lock:
             if self._closed:
                 raise Busy("the server is shutting down; ask again when it is back", 5)
             queue = self._queues.setdefault(lane, Queue())
             if not urgent:
                 self._check_room(queue, sum(map(job.length, job.waiting)))
             queue.add(job, urgent)
-            self._changed.notify()
+            self._wake()
         return job.future
 
     def close(self) -> None:
         """Compute what waits, and end the workers."""
-        with self._changed:
+        with self._lock:
             self._closed = True
-            self._changed.notify_all()
+            for wake in self._wakes:
+                wake.notify()
         for thread in self._threads:
             thread.join()
 
@@ -133,52 +138,72 @@ class Engine:
     def _waiting(self) -> int:
         return sum(queue.tokens for queue in self._queues.values())
 
-    def _work(self) -> None:
+    def _work(self, number: int) -> None:
         while True:
-            with self._changed:
-                while not (pieces := self._next()):
+            with self._lock:
+                while (batch := self._next(number)) is None:
                     if self._closed and not self._waiting():
                         return
-                    self._changed.wait()
+                    self._idle.add(number)
+                    self._wakes[number].wait()
+                    self._idle.discard(number)
+                pieces, all_cores = batch
                 self._busy += 1
-                alone = self._busy == 1 and not self._waiting()
+                self._all_cores_in_use = all_cores
+                self._wake()
             try:
-                self._serve(pieces, alone)
+                self._serve(pieces, all_cores)
             finally:
-                with self._changed:
+                with self._lock:
                     self._busy -= 1
+                    self._all_cores_in_use = False
+                    self._wake()
 
-    def _next(self) -> list[Piece]:
-        """Cut a batch from the queue whose first job has waited longest."""
-        waiting = [(queue.jobs[0].since, queue) for queue in self._queues.values() if queue.jobs]
-        if not waiting:
-            return []
-        queue = min(waiting, key=lambda item: item[0])[1]
-        share = math.ceil(queue.tokens / max(1, self.workers - self._busy))
-        pieces = queue.cut(min(self.batch_tokens, max(_SMALLEST_SHARE, share)))
-        if self._waiting():
-            self._changed.notify()
-        elif self._closed:
-            self._changed.notify_all()
-        return pieces or self._next()
+    def _wake(self) -> None:
+        """Wake the first worker that waits; it wakes the next one if more remains."""
+        if self._closed and not self._waiting():
+            for wake in self._wakes:
+                wake.notify()
+        elif self._idle and self._waiting() and not self._all_cores_in_use:
+            self._wakes[min(self._idle)].notify()
 
-    def _serve(self, pieces: list[Piece], alone: bool) -> None:
+    def _next(self, number: int) -> tuple[list[Piece], bool] | None:
+        """Cut a batch from the queue whose first job has waited longest, and say whether it may use all cores.
+
+        A little work is done by the first worker with all cores while the others wait: threads that share the cores
+        with other batches would wait for each other in every product. Much work is divided, one core for each worker.
+        """
+        if self._all_cores_in_use:
+            return None
+        waiting = self._waiting()
+        all_cores = not self._busy and waiting < max(2, self.workers) * _SMALLEST_SHARE
+        if all_cores and number:
+            return None
+        while queues := [queue for queue in self._queues.values() if queue.jobs]:
+            queue = min(queues, key=lambda queue: queue.jobs[0].since)
+            share = math.ceil(queue.tokens / max(1, self.workers - self._busy))
+            least = waiting if all_cores else _SMALLEST_SHARE
+            if pieces := queue.cut(min(self.batch_tokens, max(least, share))):
+                return pieces, all_cores
+        return None
+
+    def _serve(self, pieces: list[Piece], all_cores: bool) -> None:
         """Compute a batch. If it fails, each job is computed by itself, so that only the one at fault fails."""
         began = time.perf_counter()
         for piece in pieces:
             piece.job.began = piece.job.began or began
         try:
             tokens = join(pieces)
-            results = iter(pieces[0].job.lane.compute(tokens, alone))
+            results = iter(pieces[0].job.lane.compute(tokens, all_cores))
         except Exception as error:
             if len(pieces) > 1:
                 for piece in pieces:
-                    self._serve([piece], alone=False)
+                    self._serve([piece], all_cores)
             else:
                 _fail(pieces[0].job, error)
             return
         total = int(tokens.lengths.sum())
-        self._measure(total, time.perf_counter() - began, self.workers if alone else 1)
+        self._measure(total, time.perf_counter() - began, self.workers if all_cores else 1)
         self._observe(len(tokens.lengths), total)
         for piece in pieces:
             self._deliver(piece, [next(results) for _ in piece.rows])
@@ -200,7 +225,7 @@ class Engine:
             job.results[row] = result
             if not job.lane.by_token:
                 self.cache.put(job.keys[row], result)
-        with self._changed:
+        with self._lock:
             job.missing -= len(results)
             complete = not job.missing
         if complete:

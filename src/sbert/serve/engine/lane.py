@@ -30,16 +30,16 @@ class Lane:
     by_token: bool = False
     """Whether the function gives one result for each token of a row, end to end, which is too much to be cached."""
 
-    def compute(self, tokens: Tokens, alone: bool) -> list[FloatArray]:
+    def compute(self, tokens: Tokens, all_cores: bool) -> list[FloatArray]:
         """Return the result of every row.
 
         Args:
             tokens: The rows of one batch.
-            alone: Whether nothing else is computed now, so that the batch may use all cores; the bits are the same.
+            all_cores: Whether the batch may use every core, because nothing else is computed; the bits are the same.
         """
         total = max(1, int(tokens.lengths.sum()))
         results: list[FloatArray] = [np.empty(0, np.float32)] * len(tokens.lengths)
-        if alone:
+        if all_cores:
             with closing(run(self.model, self.forward, tokens, total)) as found:
                 for rows, batch, result in found:
                     self._divide(rows, batch, result, results)
