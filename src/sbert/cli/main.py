@@ -37,6 +37,7 @@ VERBS = {
     "distill": "Label texts with a cross-encoder, so that a bi-encoder can be trained on them.",
     "train": "Train a model on pairs, triplets or labelled texts; options win over the run file, --set over both.",
     "evaluate": "Measure a model on the data sets of a suite, or on your own pairs, with confidence intervals.",
+    "export": "Write a model with an ONNX graph, for ONNX Runtime, transformers.js and other engines.",
     "compare": "Compare two models: their scores on a suite or on your own pairs, their vectors of --texts, or both.",
     "paper": "Measure a table of the paper, or all of them; the same command continues an interrupted run.",
     "info": "Show what a model consists of and how it runs on this machine.",

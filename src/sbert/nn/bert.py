@@ -15,8 +15,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from sbert.nn import products
 from sbert.nn.attention import attend
 from sbert.nn.pooling import pool
+from sbert.nn.products import USES_ONEDNN
 from sbert.nn.stable import SPARE_ROWS, aligned_rows, pad
 from sbert.nn.transformer import Facts, Transformer
 from sbert.types import Group
@@ -139,8 +141,10 @@ class Workspace:
         self._memory = memory
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
-        """Apply a linear map and append rows of zeros: (N, H) -> (N + spare, width). Valid until the next call."""
+        """Apply a linear map and append finite rows: (N, H) -> (N + spare, width). Valid until the next call."""
         rows, width = len(x), len(weight)
+        if USES_ONEDNN:  # it allocates its results itself
+            return products.linear(pad(x, rows + spare) if spare else x, weight, bias)
         result = self._memory[: (rows + spare) * width].view(-1, width)
         result[rows:] = 0
         torch.addmm(bias, x, weight.T, out=result[:rows])
@@ -223,4 +227,6 @@ def _plus(x: Tensor, layer: nn.Linear, y: Tensor, dropout: nn.Dropout, workspace
     if workspace is None:
         x = x + dropout(layer(y))
         return x
+    if USES_ONEDNN:
+        return products.add_linear(x, y, layer.weight, layer.bias)
     return x.add_(layer.bias).addmm_(y, layer.weight.T)

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from sbert.nn import products
 from sbert.nn.stable import WHOLE_ROWS
 from sbert.nn.threads import on_cores
 
@@ -29,6 +30,7 @@ _BY_ROWS: dict[Callable[..., Any], tuple[int, ...]] = {
     torch.addmm: (1,),
     Tensor.addmm_: (0, 1),
     torch.ops.aten.gelu_: (0,),
+    **products.BY_ROWS,
 }
 _IN_PLACE = (Tensor.addmm_, torch.ops.aten.gelu_)
 

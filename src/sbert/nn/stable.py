@@ -10,7 +10,8 @@ of threads. Under the rules below, the choice depends on the text alone:
    than :func:`safe_threads` allows for the narrowest product.
 2. No padding. Texts of one length attend together, others separately (:mod:`sbert.nn.attention`).
 3. Enough rows. A matrix product with fewer than about 12 rows uses another kernel. Rows are repeated until there are
-   MIN_ROWS of them. This holds for MKL if ``MKL_CBWR`` is ``AUTO,STRICT``, which ``import sbert`` sets.
+   MIN_ROWS of them. This holds for MKL if ``MKL_CBWR`` is ``AUTO,STRICT``, which ``import sbert`` sets, and for oneDNN
+   (:mod:`sbert.nn.products`).
 4. At least two columns. With one column, the library computes a product of a matrix and a vector, whose order of
    addition depends on the address of the row.
 5. Aligned blocks. MKL rounds differently at addresses that are not multiples of 16 bytes, so the number of rows or
