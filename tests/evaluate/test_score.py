@@ -8,6 +8,7 @@ from sklearn.metrics import f1_score
 
 from sbert.evaluate import BinaryPairs, Score, Similarity, compare, interval
 from sbert.evaluate.metrics import accuracy, attained, f1, pearson, spearman
+from sbert.evaluate.score import Missing, Report
 
 RNG = np.random.default_rng(0)
 GOLD = RNG.normal(size=200)
@@ -73,3 +74,11 @@ def test_every_score_of_an_evaluator_is_its_metric(encoders, sentences):
 def test_as_text():
     assert str(Score("accuracy", 75.0, 4)) == "accuracy 75.00, 4 items"
     assert str(Score("accuracy", 75.0, 4, task="mr", note="3 folds")) == "mr accuracy 75.00, 4 items  (3 folds)"
+
+
+def test_a_report_is_a_table_in_a_notebook():
+    scores = (Score("spearman_cosine", 80.126, 1379, task="korsts", note="<표>"),)
+    html = Report("한국어", scores, (Missing("klue", "the file is missing"),))._repr_html_()
+    assert "<caption>한국어: 80.13, the average of 1 of 2 tasks</caption>" in html
+    assert "<td>korsts</td><td>spearman_cosine</td><td>80.13</td><td>1,379</td><td>&lt;표&gt;</td>" in html
+    assert "<td>klue</td><td>not measured</td>" in html

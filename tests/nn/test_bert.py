@@ -94,6 +94,22 @@ def test_what_is_not_a_number_stays_in_its_text(pair: tuple[Bert, Foreign], batc
     assert firsts.isnan().any(dim=1).tolist() == hurt
 
 
+def test_what_is_not_a_number_changes_no_bit_of_other_texts(pair: tuple[Bert, Foreign], batch: Batch) -> None:
+    ours, _ = pair
+    texts = np.split(batch.input_ids, np.cumsum(batch.lengths)[:-1])
+    with torch.inference_mode():
+        states, firsts = ours(batch).split(batch.lengths), ours.first(batch)
+    with torch.no_grad():
+        ours.words.weight[int(texts[4][2])] = torch.nan
+    with torch.inference_mode():
+        after, firsts_after = ours(batch).split(batch.lengths), ours.first(batch)
+    healthy = [place for place, ids in enumerate(texts) if int(texts[4][2]) not in ids]
+    assert healthy
+    for place in healthy:
+        assert torch.equal(states[place], after[place])
+        assert torch.equal(firsts[place], firsts_after[place])
+
+
 def test_who_listens_to_the_layers_hears_what_they_computed(pair: tuple[Bert, Foreign], batch: Batch) -> None:
     ours, _ = pair
     heard: list[Tensor] = []

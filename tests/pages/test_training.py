@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 
 import numpy as np
@@ -12,7 +13,7 @@ from matplotlib.image import imread
 from webpage import read
 
 from sbert.pages.records import Run
-from sbert.pages.training import page, picture, smoothed
+from sbert.pages.training import for_notebook, page, picture, smoothed
 
 METRICS = [
     *({"step": step, "loss": 1 / step, "tokens": 10, "rows_per_second": 5.0} for step in range(1, 21)),
@@ -89,3 +90,13 @@ def test_smoothing_stays_within_what_it_smooths(values):
     assert means[0] == pytest.approx(values[0], abs=1e-6)
     for end, mean in enumerate(means, 1):
         assert min(values[:end]) - 1e-5 <= mean <= max(values[:end]) + 1e-5
+
+
+def test_a_notebook_shows_the_result_and_the_curve():
+    curve = picture([{"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.0}])
+    html = for_notebook({"steps": 12, "model": "런/<모델>"}, curve)
+    assert "<td>steps</td><td>12</td>" in html
+    assert "런/&lt;모델&gt;" in html
+    encoded = html.split("base64,")[1].split('"')[0]
+    assert imread(io.BytesIO(base64.b64decode(encoded))).ndim == 3
+    assert "<img" not in for_notebook({"steps": 0}, b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
+from sbert.nn import products
+from sbert.nn.products import matrix_product
 from sbert.text import Tokens, batches
 from sbert.types import Array
 
@@ -121,7 +124,7 @@ def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
     start = time.perf_counter()
     while len(running) < _ROUNDS and time.perf_counter() - start < _MAX_SECONDS:
         # An accelerator works asynchronously until a number is read.
-        multiplying += repeat(lambda: float(torch.mm(matrix, matrix)[0, 0]), number=1, repeat=2)
+        multiplying += repeat(lambda: float(matrix_product(matrix, matrix)[0, 0]), number=1, repeat=2)
         running += repeat(lambda: _run(model, items), number=1, repeat=1)
     return Speed(
         tokens_per_second=count / min(running),
@@ -132,7 +135,9 @@ def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
 
 def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
     """Count the floating point operations of a model on tokens: of every matrix product as it runs, and attention."""
-    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.addmm_: _product_in_place})
+    mapping: dict[Any, Any] = {torch.ops.aten.addmm_: _product_in_place}
+    mapping |= {function.overloadpacket: _linear_layer for function in products.BY_ROWS}
+    counter = FlopCounterMode(display=False, custom_mapping=mapping)
     with torch.inference_mode(), _one_thread(), counter:
         for _, batch in batches(tokens, batch_tokens=2048):
             model(batch)
@@ -144,3 +149,8 @@ def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
 def _product_in_place(added: Shape, left: Shape, right: Shape, *, out_shape: Shape, **_: object) -> int:
     """Count the operations of ``added += left @ right``, which torch's counter does not know."""
     return 2 * left[0] * left[1] * right[1]
+
+
+def _linear_layer(rows: Shape, *_: object, out_shape: Shape, **__: object) -> int:
+    """Count the operations of a linear layer that oneDNN computes."""
+    return 2 * math.prod(rows) * out_shape[-1]

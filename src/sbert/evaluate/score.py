@@ -11,6 +11,7 @@ import numpy as np
 from sbert.errors import counted
 from sbert.evaluate.metrics.prediction import attained, spearman
 from sbert.evaluate.metrics.significance import Comparison, Interval, Metric, compare, interval
+from sbert.text import display
 from sbert.types import Array, FloatArray
 
 
@@ -126,3 +127,10 @@ class Report:
         """
         first = {score.task: score.value for score in reversed(self.scores)}
         return float(np.mean(list(first.values()))) if first else float("nan")
+
+    def _repr_html_(self) -> str:
+        """Show the scores as a table in a notebook."""
+        rows = [[one.task, one.name, display.figure(one.value), f"{one.items:,}", one.note] for one in self.scores]
+        rows += [[task, "not measured", "", "", reason] for task, reason in self.missing]
+        caption = f"{self.suite}: {display.figure(self.average)}, the average of {self.averaged}"
+        return display.html_table(["task", "figure", "score", "items", ""], rows, caption)

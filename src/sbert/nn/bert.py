@@ -97,11 +97,12 @@ class Bert(Transformer):
         """Apply all layers, the last one by ``last_forward``, in a workspace if possible."""
         *layers, last = [*self.layers] * (self.facts.depth // len(self.layers))
 
-        def compute(workspace: Workspace | None) -> Tensor:
+        def compute(ids: Tensor, workspace: Workspace | None) -> Tensor:
             x = self._embeddings(ids, groups, types)
+            x = x if workspace is None else workspace.padded(x)
             for layer in layers:
                 x = layer(x, groups, workspace)
-            return last_forward(last, x, groups, workspace)
+            return last_forward(last, x, groups, workspace)[: len(ids)]
 
         weight = self.words.weight
         possible = (
@@ -113,11 +114,21 @@ class Bert(Transformer):
             and self._unmodified
         )
         if not possible:
-            return compute(None)
-        x = compute(Workspace(weight.new_empty((aligned_rows(len(ids)) + SPARE_ROWS) * self.widest)))
+            return compute(ids, None)
+        workspace = Workspace(weight, len(ids), self.widest)
+        x = compute(ids, workspace)
         # Over-reading keys spreads NaN and infinity to other texts. The sum is finite only if all values are, and
         # takes a tenth of the time of checking each.
-        return x if x.sum().isfinite() else compute(None)
+        if x.sum().isfinite():
+            return x
+        plain = compute(ids, None)
+        hurt, owners = _not_finite(plain, groups)
+        if hurt.all():
+            return plain
+        harmless = ids[~hurt[owners]][0]
+        x = compute(torch.where(hurt[owners], harmless, ids), workspace)
+        rows = hurt if len(plain) == len(hurt) else hurt[owners]
+        return torch.where(rows[:, None], plain, x) if x.sum().isfinite() else plain
 
     @property
     def _unmodified(self) -> bool:
@@ -131,20 +142,43 @@ class Bert(Transformer):
         return x if self.projection is None else self.projection(x)
 
 
-class Workspace:
-    """Memory for one wide result at a time, which the layers of a batch use one after another.
+def _not_finite(rows: Tensor, groups: tuple[Group, ...]) -> tuple[Tensor, Tensor]:
+    """Return which texts have values that are not finite, (B,), and the text of each token, (T,).
 
-    New memory for each result would cost time, because the system provides it page by page, filled with zeros.
+    The rows are those of all tokens, or the first one of each text.
+    """
+    lengths = torch.tensor([group.length for group in groups for _ in range(group.texts)])
+    owners = torch.arange(len(lengths)).repeat_interleave(lengths)
+    hurt = torch.zeros(len(lengths), dtype=torch.bool)
+    hurt[(owners if len(rows) == len(owners) else torch.arange(len(lengths)))[~rows.isfinite().all(dim=1)]] = True
+    return hurt, owners
+
+
+class Workspace:
+    """How the layers compute a batch if no gradients are needed: in few pieces of memory, on padded rows.
+
+    With MKL, there is memory for one wide result at a time. New memory for each result would cost time, because the
+    system provides it page by page, filled with zeros. oneDNN allocates its results itself.
+
+    Args:
+        like: A tensor of the type of the results.
+        tokens: Number of tokens of the batch.
+        widest: Width of the widest result.
     """
 
-    def __init__(self, memory: Tensor) -> None:
-        self._memory = memory
+    def __init__(self, like: Tensor, tokens: int, widest: int) -> None:
+        self.tokens = tokens
+        self._memory = like.new_empty(0 if USES_ONEDNN else (aligned_rows(tokens) + SPARE_ROWS) * widest)
+
+    def padded(self, x: Tensor) -> Tensor:
+        """Append the rows that all layers compute besides those of the tokens."""
+        return pad(x, products.frequent_rows(len(x) + SPARE_ROWS)) if USES_ONEDNN else x
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
-        """Apply a linear map and append finite rows: (N, H) -> (N + spare, width). Valid until the next call."""
+        """Apply a linear map: (N, H) -> (at least tokens + spare, width), finite. Valid until the next call."""
+        if USES_ONEDNN:
+            return products.linear(x, weight, bias)
         rows, width = len(x), len(weight)
-        if USES_ONEDNN:  # it allocates its results itself
-            return products.linear(pad(x, rows + spare) if spare else x, weight, bias)
         result = self._memory[: (rows + spare) * width].view(-1, width)
         result[rows:] = 0
         torch.addmm(bias, x, weight.T, out=result[:rows])
@@ -183,13 +217,14 @@ class Layer(nn.Module):
         """Compute the next hidden states: (T, H) -> (T, H)."""
         heads = self._heads(self.qkv(x)) if workspace is None else self._project(x, workspace, slice(None))
         query, key, value = heads
+        tokens = len(x) if workspace is None else workspace.tokens
         dropout = self.attention_dropout if self.training else 0.0
-        return self._rest(x, attend(query[: len(x)], key, value, groups, dropout=dropout), workspace)
+        return self._rest(x, attend(query[:tokens], key, value, groups, dropout=dropout), workspace)
 
     def first(self, x: Tensor, groups: tuple[Group, ...], workspace: Workspace | None = None) -> Tensor:
         """Compute the next hidden state of the first token of each text only: (T, H) -> (B, H)."""
         size = x.shape[1]
-        firsts = pool(x, groups, ["cls"])
+        firsts = pool(x if workspace is None else x[: workspace.tokens], groups, ["cls"])
         texts, rows = len(firsts), aligned_rows(len(firsts))
         firsts = pad(firsts, rows)
         (query,) = self._project(firsts, None, slice(size))
@@ -197,7 +232,7 @@ class Layer(nn.Module):
         dropout = self.attention_dropout if self.training else 0.0
         alone = tuple(Group(group.texts, 1) for group in groups)
         attended = attend(query[:texts], key, value, groups, query_groups=alone, dropout=dropout)
-        return self._rest(firsts, pad(attended, rows), workspace)[:texts]
+        return self._rest(firsts, attended, workspace)[:texts]
 
     def _project(self, x: Tensor, workspace: Workspace | None, which: slice) -> tuple[Tensor, ...]:
         """Compute some of queries, keys and values: (N, H) -> (N or N + SPARE_ROWS, heads, size) each."""
@@ -211,7 +246,8 @@ class Layer(nn.Module):
         return projected.view(len(projected), -1, self.heads, self.size).unbind(dim=1)
 
     def _rest(self, x: Tensor, attended: Tensor, workspace: Workspace | None) -> Tensor:
-        """Apply everything after attention: (N, H), (N, heads, size) -> (N, H)."""
+        """Apply everything after attention: (N, H), (N or fewer, heads, size) -> (N, H)."""
+        attended = attended if len(attended) == len(x) else pad(attended, len(x))
         x = self.attention_norm(_plus(x, self.attention_out, attended.flatten(1), self.dropout, workspace))
         activation, activation_ = ACTIVATIONS[self.activation]
         if workspace is None:

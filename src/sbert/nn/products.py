@@ -7,13 +7,13 @@ libraries keep rule 3 of :mod:`sbert.nn.stable`; their bits differ, so the choic
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from sbert.disk.machine import cpu_name
+from sbert.nn.stable import MIN_ROWS
 
 _SCHEMA = "mkldnn::_linear_pointwise.binary(Tensor X, Tensor other, Tensor W, Tensor? B, str attr) -> Tensor Y"
 
@@ -30,13 +30,30 @@ def _onednn() -> Any:
 _OPERATOR = _onednn()
 USES_ONEDNN = _OPERATOR is not None and torch.backends.cpu.get_cpu_capability() == "AVX512" and "AMD" in cpu_name()
 """Whether linear layers are computed by oneDNN instead of MKL."""
-BY_ROWS: dict[Callable[..., Any], tuple[int, ...]] = (
-    {} if _OPERATOR is None else {_OPERATOR.default: (0,), _OPERATOR.binary: (0, 1)}
-)
+BY_ROWS: dict[Any, tuple[int, ...]] = {} if _OPERATOR is None else {_OPERATOR.default: (0,), _OPERATOR.binary: (0, 1)}
 """The functions of oneDNN, and which of their arguments have one row per token."""
 
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+def frequent_rows(rows: int) -> int:
+    """Round up to one of a few numbers of rows, by a 32nd at most.
+
+    oneDNN prepares every new number of rows, and the memory of results can be used again only for results of one size.
+
+    >>> frequent_rows(20), frequent_rows(1100), frequent_rows(2063)
+    (32, 1120, 2112)
+    """
+    step = max(MIN_ROWS, 1 << max(0, rows.bit_length() - 6))
+    return rows + -rows % step
+
+
+def matrix_product(left: Tensor, right: Tensor) -> Tensor:
+    """Compute ``left @ right.T`` as linear layers do on this processor: (N, K), (L, K) -> (N, L)."""
+    if USES_ONEDNN and left.device.type == "cpu":
+        return linear(left, right, None)
+    return torch.mm(left, right.T)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Compute ``x @ weight.T + bias`` with oneDNN: (N, K), (L, K), (L,) -> (N, L)."""
     result: Tensor = _OPERATOR.default(x, weight, bias, "none", [], "")
     return result

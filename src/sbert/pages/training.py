@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from sbert.errors import counted
 from sbert.pages import charts
 from sbert.pages.records import Metrics, Points, Run, Table
 from sbert.pages.render import render
+from sbert.text import display
 
 _SMOOTHING = 0.9
 _BLUE, _ORANGE, _GREY = "#1f6feb", "#d9822b", "#b8bfc9"
@@ -33,6 +36,13 @@ def page(run: Run) -> str:
         scores=Table(names, rows, "r" * len(names)),
         settings=Table(["setting", "value"], settings, "ll"),
     )
+
+
+def for_notebook(facts: Mapping[str, object], curve: bytes) -> str:
+    """Return what a notebook shows of a run: its result as a table, and the picture of its curve (PNG)."""
+    table = display.html_table(["", ""], [[name.replace("_", " "), value] for name, value in facts.items()])
+    picture = base64.b64encode(curve).decode()
+    return f'{table}<img alt="curve" src="data:image/png;base64,{picture}">' if curve else table
 
 
 def _summary(run: Run, metric: str, best: float | None) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from sbert.text import display
 from sbert.types import Array, FloatArray, Hit, Similarity
 
 
@@ -48,6 +49,15 @@ class Found:
     """Whether the short list by vectors is certain to hold the nearest; an approximate index gives no certainty."""
     compared: int = 0
     """Number of vectors that the query was compared with; an estimate if the result is not exact."""
+
+    def _repr_html_(self) -> str:
+        """Show the hits as a table in a notebook."""
+        fields = list(dict.fromkeys(name for hit in self.hits for name in hit.metadata))
+        rows = [
+            [rank, display.number(hit.score, 4), hit.id, hit.text, *(hit.metadata.get(name, "") for name in fields)]
+            for rank, hit in enumerate(self.hits, 1)
+        ]
+        return display.html_table(["rank", "score", "id", "text", *fields], rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as values that JSON can hold."""

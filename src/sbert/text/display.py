@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
+from collections.abc import Sequence
 
 DIRECTION_MARKS = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 """Characters that reorder or break what is shown, as a part of a character class."""
@@ -77,3 +79,16 @@ def json_text(value: object, indent: int | None = None) -> str:
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
     return re.sub(f"[\x7f-\x9f{DIRECTION_MARKS}]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def html_table(headings: Sequence[str], rows: Sequence[Sequence[object]], caption: str = "") -> str:
+    """Return a table for notebooks, with every value escaped.
+
+    >>> html_table(["text"], [["1 < 2"]])
+    '<table><thead><tr><th>text</th></tr></thead><tbody><tr><td>1 &lt; 2</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in headings)
+    lines = ("".join(f"<td>{html.escape(str(value))}</td>" for value in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

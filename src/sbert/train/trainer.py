@@ -71,6 +71,10 @@ class Result:
     steps_before: int = 0
     """Number of the steps that were taken before the run was resumed."""
 
+    def _repr_html_(self) -> str:
+        curve = self.model.parent / "curve.png"
+        return training.for_notebook(asdict(self), curve.read_bytes() if curve.exists() else b"")
+
 
 @explained_class
 class Trainer:
