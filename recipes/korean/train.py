@@ -68,11 +68,10 @@ def write_triplets(path: Path) -> None:
 
 
 def write_texts(path: Path) -> None:
-    """Write the sentences whose neighbours the cross-encoder labels: those of the training pairs with scores."""
-    sets = [read(file, split="train") for file in GOLD]
-    texts = dict.fromkeys(text for rows in sets for column in rows.texts.values() for text in column)
+    """Write the sentences whose neighbours the cross-encoder scores: those of the training pairs of KorSTS."""
+    columns = read(GOLD[0], split="train").texts.values()
     with open_table(path) as write:
-        write([{"text": text} for text in texts])
+        write([{"text": text} for text in dict.fromkeys(text for column in columns for text in column)])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The Korean model that comes with the project: found by name, exact, and able to tell what Korean texts mean."""
+"""The Korean models that come with the project: found by name, exact, and able to tell what Korean texts mean."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 from safetensors.torch import load_file
+from sentence_transformers import CrossEncoder as TheirCrossEncoder
 from sentence_transformers import SentenceTransformer
 
-from sbert import BiEncoder, hub, semantic_search
+from sbert import BiEncoder, CrossEncoder, Searcher, hub, semantic_search
 from sbert.cli.demo.languages import LANGUAGES
 from sbert.errors import ModelNotFound
 from sbert.evaluate.suites import SUITES
 from sbert.hub import bundled
 
 PACKAGE = bundled.PACKAGES[bundled.KOREAN]
+CROSS_PACKAGE = bundled.PACKAGES[bundled.KOREAN_CROSS]
 pytestmark = pytest.mark.skipif(
-    bundled.find(PACKAGE) is None, reason=f"the Korean model is not installed; run: {PACKAGE.install}"
+    bundled.find(PACKAGE) is None or bundled.find(CROSS_PACKAGE) is None,
+    reason=f"the Korean models are not installed; run: {PACKAGE.install} {CROSS_PACKAGE.requirement}",
 )
 TEXTS = [
     "환불은 며칠 안에 되나요?",
@@ -33,8 +36,14 @@ def korean() -> BiEncoder:
     return BiEncoder.from_pretrained("ko", self_check=True)
 
 
-def test_it_has_a_short_name():
+@pytest.fixture(scope="module")
+def cross() -> CrossEncoder:
+    return CrossEncoder.from_pretrained("ko-cross")
+
+
+def test_they_have_short_names():
     assert hub.resolve("ko") == hub.resolve("sbert-ko-base") == bundled.find(PACKAGE)
+    assert hub.resolve("ko-cross") == hub.resolve("sbert-ko-cross") == bundled.find(CROSS_PACKAGE)
     with pytest.raises(ModelNotFound):
         hub.resolve("")  # the name of no package
 
@@ -45,8 +54,9 @@ def test_without_the_package_the_error_names_the_command(monkeypatch):
         hub.resolve("ko")
 
 
-def test_its_weights_are_stored_in_half_precision():
-    weights = load_file(hub.resolve("ko") / "model.safetensors")
+@pytest.mark.parametrize("name", ["ko", "ko-cross"])
+def test_weights_are_stored_in_half_precision(name):
+    weights = load_file(hub.resolve(name) / "model.safetensors")
     assert {str(tensor.dtype) for tensor in weights.values()} == {"torch.float16"}
 
 
@@ -94,6 +104,36 @@ def test_questions_find_their_paraphrases_without_a_common_word(korean):
     found = semantic_search(korean.encode(list(asked)), korean.encode(texts), 3)
     for answer, hits in zip(asked.values(), found, strict=True):
         assert answer in [texts[int(hit.id)] for hit in hits]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_sentence_transformers_gives_the_same_scores(cross):
+    pairs = [(first, second) for first in TEXTS[:4] for second in TEXTS[:4]]
+    theirs = TheirCrossEncoder(str(hub.resolve("ko-cross")), device="cpu").predict(pairs)
+    assert np.abs(cross.predict(pairs) - theirs).max() <= 2e-6
+
+
+def test_scores_do_not_depend_on_the_unicode_form(cross):
+    first, second = "부산역에서 만나요", "부산역에서 봅시다"
+    typed = cross.predict([(normalize("NFD", first), normalize("NFD", second))])
+    assert (typed == cross.predict([(first, second)])).all()
+
+
+def test_the_cross_encoder_sorts_what_the_bi_encoder_finds(korean, cross):
+    texts = [sentence.text for sentence in LANGUAGES["ko"].sentences()]
+    searcher = Searcher(korean, reranker=cross)
+    searcher.add(texts)
+    hits = searcher.search("중앙은행이 이자율을 그대로 두었다.", k=3, candidates=20).hits
+    assert hits[0].text == "금융 통화 위원회는 이달 금리를 바꾸지 않기로 했다."
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_published_figures_of_the_cross_encoder(cross, shared_data):
+    report = SUITES["korean"].only("korsts_test", "klue_sts_dev").run(cross, shared_data)
+    figures = {score.task: score.value for score in report.scores}
+    assert figures["korsts_test"] >= 82.4
+    assert figures["klue_sts_dev"] >= 89.0
 
 
 @pytest.mark.slow

