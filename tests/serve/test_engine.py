@@ -72,10 +72,10 @@ def test_a_full_queue_says_when_to_come_back(bi, started):
     running = engine.submit(lane, bi.tokenize(["먼저"]))
     gate.entered.wait(30)
     accepted = [engine.submit(lane, tokens)]
-    with pytest.raises(Busy, match="tokens wait for this model") as full:
+    with pytest.raises(Busy, match="tokens are queued for this model") as full:
         engine.submit(lane, tokens)
     assert full.value.seconds >= 1
-    with pytest.raises(BadInput, match="at most 300 may wait; divide the request"):
+    with pytest.raises(BadInput, match="the queue holds at most 300; split the request"):
         engine.submit(lane, bi.tokenize([f"글 {number} one two three four" for number in range(200)]))
     gate.open.set()
     wait([running, *accepted])
@@ -125,7 +125,7 @@ def test_numbers_that_are_none_fail_alone(bi, started):
 
     lane = Lane("texts", bi, forward)
     assert engine.submit(lane, bi.tokenize(["비가 온다."])).result(30).results[0].shape == (32,)
-    with pytest.raises(BadModel, match="the model gives NaN"):
+    with pytest.raises(BadModel, match="the model returned NaN"):
         engine.submit(lane, bi.tokenize(["a"])).result(30)
 
 
