@@ -153,7 +153,7 @@ def test_an_empty_file_is_refused_and_creates_no_store(folder, bi, name):
 def test_repeated_ids_are_counted_and_told(folder, bi):
     write([{"번호": "1", "text": "하나"}, {"번호": "1", "text": "둘"}])
     said = sbert("index", "faq.jsonl", "--store", "faq.db", "--id", "번호", "-m", bi).stderr
-    assert "1 row had an id that occurs again later; the last row of an id counts" in said
+    assert "1 row had an id that occurs again later; only the last row of an id is kept" in said
     assert [hit["text"] for hit in found("하나")["hits"]] == ["둘"]
 
 

@@ -125,7 +125,7 @@ def test_numbers_that_are_none_fail_alone(bi, started):
 
     lane = Lane("texts", bi, forward)
     assert engine.submit(lane, bi.tokenize(["비가 온다."])).result(30).results[0].shape == (32,)
-    with pytest.raises(BadModel, match="the model returned NaN"):
+    with pytest.raises(BadModel, match="the model gives NaN"):
         engine.submit(lane, bi.tokenize(["a"])).result(30)
 
 

@@ -88,6 +88,6 @@ def test_health_is_a_real_forward_pass(models, monkeypatch):
     assert changed is not None
     assert "gives different results than at the start of the server" in changed
     assert broken is not None
-    assert "the model returned NaN" in broken
+    assert "the model gives NaN" in broken
     health.close()
     engine.close()

@@ -222,7 +222,7 @@ class Engine:
         for row, result in zip(piece.rows, results, strict=True):
             if not np.isfinite(result).all():
                 got = "NaN" if np.isnan(result).any() else "infinity"
-                _fail(job, BadModel(f"the model returned {got} for a text; check its weights, or try another text"))
+                _fail(job, BadModel(f"the model gives {got} for a text; check its weights, or try another text"))
                 return
             job.results[row] = result
             if not job.lane.by_token:
