@@ -118,7 +118,7 @@ def test_a_damaged_store_is_told_in_one_line(store):
         (["store", "burn", "faq.db"], 2, "ACTION is 'burn', but must be one of"),
         (["store", "info", "none.db"], 1, "none.db'; create one with sbert index --store"),
         (["store", "export", "faq.db"], 2, "-o is for export and needed there"),
-        (["store", "info", "faq.jsonl"], 1, "is damaged or no store"),
+        (["store", "info", "faq.jsonl"], 1, "is damaged or not a store"),
         (["index", "faq.jsonl", "--store", "faq.db", "--id", "없음"], 1, "there is no field '없음'"),
         (["index", "faq.jsonl", "--store", "faq.db", "--metadata", "없음"], 1, "there is no field '없음'"),
         (["index", "none.txt", "--store", "faq.db"], 1, "there is no file 'none.txt'"),
