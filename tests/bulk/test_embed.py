@@ -202,7 +202,7 @@ def test_a_shard_that_changed_is_found_and_done_again(folder, bi, caplog):
     Path("out/part-00001.parquet").unlink()
     assert len(verify_shards("out").problems) == 2
     embed_files("글.txt", "out", model=bi, settings=settings)
-    assert "part-00003.parquet has changed since it was written; the shard is done again" in caplog.text
+    assert "part-00003.parquet has changed since it was written; the shard is embedded again" in caplog.text
     assert contents("out") == before
     assert verify_shards("out").problems == ()
 

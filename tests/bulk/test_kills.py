@@ -47,7 +47,7 @@ def test_a_killed_worker_a_killed_job_and_ctrl_c_leave_what_goes_on(folder, bi, 
         job.send_signal(signal.SIGINT)
         _, said = job.communicate()
     assert (job.returncode, said.splitlines()[-1]) == (130, "interrupted")
-    assert "is done again, because a worker process was killed" in said
+    assert "is embedded again, because a worker process was killed" in said
     with subprocess.Popen(start, stderr=subprocess.PIPE, text=True) as job:
         when(max(14, len(contents("out")) + 3), job)
         job.kill()

@@ -33,7 +33,7 @@ def test_embed_verify_and_index(rows, bi):
         ).stdout
     )
     assert (facts["rows"], facts["rejected"], facts["shards"], facts["output"]) == (4, 1, 2, "out")
-    assert "4 rows in 2 shards are whole; 4 of 4 vectors equal to the bit" in sbert("verify", "out").stderr
+    assert "4 rows in 2 shards are complete; 4 of 4 vectors equal bit for bit" in sbert("verify", "out").stderr
     assert json.loads(sbert("verify", "out", "--json").stdout)["problems"] == []
     before = sbert("index", "out", "--store", "글.db").stderr
     assert "4 new, 0 changed, 0 unchanged; 0 texts embedded" in before

@@ -164,14 +164,14 @@ def test_hard_negatives_become_triplets(folder, bi):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("cluster", "-k", "many"), "-k is 'many', but must be auto or a whole number from 1 on"),
+        (("cluster", "-k", "many"), "-k is 'many', but must be auto or a whole number of at least 1"),
         (("cluster", "--method", "magic"), "--method is 'magic', but must be one of"),
         (
             ("cluster", "--method", "hdbscan", "--stability", "3"),
             "--stability is for kmeans and compares at least",
         ),
         (("keywords", "--choice", "x"), "--choice is 'x', but must be one of"),
-        (("keywords", "--together", "-o", "x.tsv"), "--together gives no keywords of single rows"),
+        (("keywords", "--together", "-o", "x.tsv"), "--together finds no keywords of single rows"),
         (("dedupe", "--keep", "x"), "--keep is 'x', but must be one of"),
         (("topics", "--assign", "x.json", "--count", "3"), "--assign uses topics that exist"),
         (("map", "-o", "map.png"), "the output 'map.png' must end in .html, .htm"),

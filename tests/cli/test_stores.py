@@ -118,7 +118,7 @@ def test_a_damaged_store_is_told_in_one_line(store):
         (["store", "burn", "faq.db"], 2, "ACTION is 'burn', but must be one of"),
         (["store", "info", "none.db"], 1, "none.db'; create one with sbert index --store"),
         (["store", "export", "faq.db"], 2, "-o is for export and needed there"),
-        (["store", "info", "faq.jsonl"], 1, "is damaged or no store"),
+        (["store", "info", "faq.jsonl"], 1, "is damaged or not a store"),
         (["index", "faq.jsonl", "--store", "faq.db", "--id", "없음"], 1, "there is no field '없음'"),
         (["index", "faq.jsonl", "--store", "faq.db", "--metadata", "없음"], 1, "there is no field '없음'"),
         (["index", "none.txt", "--store", "faq.db"], 1, "there is no file 'none.txt'"),
@@ -153,7 +153,7 @@ def test_an_empty_file_is_refused_and_creates_no_store(folder, bi, name):
 def test_repeated_ids_are_counted_and_told(folder, bi):
     write([{"번호": "1", "text": "하나"}, {"번호": "1", "text": "둘"}])
     said = sbert("index", "faq.jsonl", "--store", "faq.db", "--id", "번호", "-m", bi).stderr
-    assert "1 row had an id that occurs again later; the last row of an id counts" in said
+    assert "1 row had an id that occurs again later; only the last row of an id is kept" in said
     assert [hit["text"] for hit in found("하나")["hits"]] == ["둘"]
 
 

@@ -109,7 +109,9 @@ def test_saved_topics_are_the_same(topics):
 
 @pytest.mark.parametrize("damage", ["", "[]", "{}", '{"format": 9}', "[" * 100_000, '{"format": 1, "topics": [1]}'])
 def test_what_is_no_topics_is_one_sentence(damage):
-    with pytest.raises(BadModel, match=r"^these are no topics, or damaged ones \(.*\); save them again$") as caught:
+    with pytest.raises(
+        BadModel, match=r"^these are not topics, or they are damaged \(.*\); save them again$"
+    ) as caught:
         Topics.from_json(damage)
     assert len(str(caught.value)) < 300
 
@@ -130,7 +132,7 @@ def test_what_is_no_topics_is_one_sentence(damage):
 )
 def test_damaged_topics_are_one_sentence(topics, field, value):
     stored = json.loads(topics.to_json()) | {field: value}
-    with pytest.raises(BadModel, match="these are no topics, or damaged ones"):
+    with pytest.raises(BadModel, match="these are not topics, or they are damaged"):
         Topics.from_json(json.dumps(stored))
 
 

@@ -33,7 +33,7 @@ def test_lost_work_is_done_again_and_reported(setup):
     (lost,) = [event for event in events if event.kind == "lost"]
     assert lost.item == ("once", "하나")
     assert lost.value == "a worker process was killed, as the system also does when memory runs out"
-    assert Counter(event.kind for event in events)["news"] == 3
+    assert Counter(event.kind for event in events)["progress"] == 3
 
 
 def test_what_ends_a_call(setup, tmp_path):

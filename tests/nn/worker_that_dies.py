@@ -11,9 +11,9 @@ from sbert.errors import BadOption
 
 
 def prepared(where: str):
-    """The function of a worker; items tell it what to do."""
+    """The function of a worker; items determine its behaviour."""
 
-    def work(item, tell):
+    def work(item, report):
         kind, value = item
         if kind == "once" and not Path(where, value).exists():
             Path(where, value).touch()
@@ -26,7 +26,7 @@ def prepared(where: str):
         if kind == "raise":
             raise BadOption("kind", value, ["a"])
         os.write(1, b"a library writes to standard output")
-        tell(f"half of {value}")
+        report(f"half of {value}")
         return f"{value} 끝"
 
     return work

@@ -84,7 +84,7 @@ def test_cohere_ranks_as_the_library_does(ranker, cross, poly, bi, sentences, na
 def test_cohere_errors(ranker):
     with pytest.raises(cohere.NotFoundError, match="there is no model 'rerank-v3'"):
         ranker.rerank(model="rerank-v3", query="a", documents=["b"])
-    with pytest.raises(cohere.BadRequestError, match="has 3 labels, but ranking needs a model of one"):
+    with pytest.raises(cohere.BadRequestError, match="has 3 labels, but ranking needs a model with one"):
         ranker.rerank(model="classes", query="a", documents=["b"])
 
 

@@ -72,10 +72,10 @@ def test_a_full_queue_says_when_to_come_back(bi, started):
     running = engine.submit(lane, bi.tokenize(["먼저"]))
     gate.entered.wait(30)
     accepted = [engine.submit(lane, tokens)]
-    with pytest.raises(Busy, match="tokens wait for this model") as full:
+    with pytest.raises(Busy, match="tokens are queued for this model") as full:
         engine.submit(lane, tokens)
     assert full.value.seconds >= 1
-    with pytest.raises(BadInput, match="at most 300 may wait; divide the request"):
+    with pytest.raises(BadInput, match="the queue holds at most 300; split the request"):
         engine.submit(lane, bi.tokenize([f"글 {number} one two three four" for number in range(200)]))
     gate.open.set()
     wait([running, *accepted])

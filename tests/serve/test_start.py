@@ -53,7 +53,7 @@ def test_what_cannot_be_served_is_refused(models, damaged, tmp_path):
     assert "needs a bi-encoder or a poly-encoder" in needs
     twin = damaged(models["bert"])
     other = twin.rename(twin.parent / "bert")
-    assert "two models are called 'bert'" in failure("serve", models["bert"], other, "--port", 0)
+    assert "two models are named 'bert'" in failure("serve", models["bert"], other, "--port", 0)
 
 
 def test_the_start_says_how_many_documents_the_store_has(server, models, tmp_path, capsys):
@@ -86,7 +86,7 @@ def test_health_is_a_real_forward_pass(models, monkeypatch):
     before, changed, broken = asyncio.run(problems())
     assert before is None
     assert changed is not None
-    assert "gives other results than when the server started" in changed
+    assert "gives different results than at the start of the server" in changed
     assert broken is not None
     assert "the model gives NaN" in broken
     health.close()

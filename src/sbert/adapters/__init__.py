@@ -1,1 +1,1 @@
-"""sbert inside other libraries: one module for each, which nothing else imports."""
+"""Adapters of sbert for other libraries, one module for each. No other module imports them."""

@@ -1,4 +1,4 @@
-"""BERTopic: an embedder. BERTopic would replace a model that it does not know by another one; this one it knows."""
+"""BERTopic: an embedder. BERTopic silently loads another model in place of an object that it does not recognize."""
 
 from __future__ import annotations
 

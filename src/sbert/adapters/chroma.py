@@ -1,4 +1,4 @@
-"""Chroma: an embedding function, which a collection stores by name and finds again."""
+"""Chroma: an embedding function, which a collection stores by name and restores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SbertEmbeddingFunction(EmbeddingFunction[Documents]):
 
     Args:
         model: The name or the folder of a model. Defaults to all-MiniLM-L6-v2.
-        device: Where to run.
+        device: Device of torch to run the model on.
     """
 
     def __init__(self, model: str | None = None, device: str | None = None) -> None:
@@ -37,11 +37,11 @@ class SbertEmbeddingFunction(EmbeddingFunction[Documents]):
         return "sbert"
 
     def default_space(self) -> Space:
-        """Return the measure that collections compare with."""
+        """Return the default similarity measure of collections."""
         return "cosine"
 
     def supported_spaces(self) -> list[Space]:
-        """Return the measures that collections may compare with."""
+        """Return the similarity measures that collections may use."""
         return ["cosine", "l2", "ip"]
 
     def get_config(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class SbertEmbeddingFunction(EmbeddingFunction[Documents]):
         return SbertEmbeddingFunction(**config)
 
     def validate_config_update(self, old_config: dict[str, Any], new_config: dict[str, Any]) -> None:
-        """Raise ValueError for another model, whose vectors would not fit those that are stored."""
+        """Raise ValueError for another model, because its vectors would not be comparable with the stored ones."""
         if old_config.get("model") != new_config.get("model"):
             raise ValueError(
                 f"the collection was made with the model {old_config.get('model')}; make a new collection"

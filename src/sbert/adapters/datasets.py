@@ -14,9 +14,9 @@ class SbertMap:
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
         column: The column of texts.
-        into: The new column.
-        role: Whether the texts are "query", "document" or just "text"; it chooses the model's prompt.
-        device: Where to run a model that is given by name.
+        into: The name of the new column.
+        role: Whether the texts are "query", "document" or just "text"; it selects the model's prompt.
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What the adapters share: the models behind them, and their vectors as the hosts want them."""
+"""The code that adapters share: models, and their vectors in the forms that hosts need."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ def document_vectors(model: VectorModel, texts: list[str]) -> FloatArray:
 
 
 def as_lists(vectors: FloatArray) -> list[list[float]]:
-    """Return vectors as lists of Python's numbers, which hosts store; every float32 is kept exactly."""
+    """Return vectors as lists of Python floats, which hosts store; every float32 value is exact."""
     lists: list[list[float]] = vectors.tolist()
     return lists
 
 
 class TextEmbedder:
-    """The embedder of hosts that embed documents and words with one method.
+    """An embedder for hosts that embed documents and words with one method.
 
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(self, model: Named = None, device: str | None = None) -> None:

@@ -18,7 +18,7 @@ class SbertTextEmbedder:
 
     Args:
         model: The name or the folder of a model. Defaults to all-MiniLM-L6-v2.
-        device: Where to run.
+        device: Device of torch to run the model on.
         prefix: A text to put before the query.
         suffix: A text to put after the query.
     """
@@ -42,7 +42,7 @@ class SbertTextEmbedder:
         return {"embedding": as_lists(query_vectors(self._loaded, [self.prefix + text + self.suffix]))[0]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings, for the files of pipelines."""
+        """Return the settings, for pipeline files."""
         settings = {"model": self.model, "device": self.device, "prefix": self.prefix, "suffix": self.suffix}
         serialized: dict[str, Any] = default_to_dict(self, **settings)
         return serialized
@@ -60,7 +60,7 @@ class SbertDocumentEmbedder:
 
     Args:
         model: The name or the folder of a model. Defaults to all-MiniLM-L6-v2.
-        device: Where to run.
+        device: Device of torch to run the model on.
         prefix: A text to put before every document.
         suffix: A text to put after every document.
         meta_fields_to_embed: Names of metadata to put before the content.
@@ -99,7 +99,7 @@ class SbertDocumentEmbedder:
         return self.prefix + self.embedding_separator.join([*named, document.content or ""]) + self.suffix
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings, for the files of pipelines."""
+        """Return the settings, for pipeline files."""
         names = ("model", "device", "prefix", "suffix", "meta_fields_to_embed", "embedding_separator")
         serialized: dict[str, Any] = default_to_dict(self, **{name: getattr(self, name) for name in names})
         return serialized
@@ -118,7 +118,7 @@ class SbertRanker:
     Args:
         model: The name or the folder of a cross-encoder.
         top_k: Number of documents to keep. Defaults to all.
-        device: Where to run.
+        device: Device of torch to run the model on.
     """
 
     def __init__(self, model: str, top_k: int | None = None, device: str | None = None) -> None:
@@ -139,7 +139,7 @@ class SbertRanker:
         return {"documents": [replace(documents[int(hit.id)], score=hit.score) for hit in hits]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings, for the files of pipelines."""
+        """Return the settings, for pipeline files."""
         serialized: dict[str, Any] = default_to_dict(self, model=self.model, top_k=self.top_k, device=self.device)
         return serialized
 

@@ -1,4 +1,4 @@
-"""KeyBERT: an embedder. KeyBERT would replace a model that it does not know by another one; this one it knows."""
+"""KeyBERT: an embedder. KeyBERT silently loads another model in place of an object that it does not recognize."""
 
 from __future__ import annotations
 

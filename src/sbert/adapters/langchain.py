@@ -24,7 +24,7 @@ class SbertEmbeddings(Embeddings):
 
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(self, model: Named = None, device: str | None = None) -> None:
@@ -44,7 +44,7 @@ class SbertCrossEncoder(BaseCrossEncoder):
 
     Args:
         model: A cross-encoder of sbert, its name or folder.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(self, model: TextModel | str | Path, device: str | None = None) -> None:
@@ -57,12 +57,12 @@ class SbertCrossEncoder(BaseCrossEncoder):
 
 
 class SbertReranker(BaseDocumentCompressor):
-    """Keeps the documents that answer a query best, with their scores as ``relevance_score`` in the metadata."""
+    """Selects the documents that answer a query best, with their scores as ``relevance_score`` in the metadata."""
 
     model: TextModel
-    """A cross-encoder of sbert; a poly- or bi-encoder works, too."""
+    """A cross-encoder of sbert; a poly-encoder or a bi-encoder is also possible."""
     top_n: int | None = 3
-    """Number of documents to keep; None for all, sorted."""
+    """Number of documents to keep; None keeps all of them, sorted."""
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     def compress_documents(
@@ -78,10 +78,10 @@ class SbertReranker(BaseDocumentCompressor):
 
 
 class SbertStore(VectorStore):
-    """A vector store over a :class:`~sbert.Searcher`: in memory, or a file that lasts.
+    """A vector store over a :class:`~sbert.Searcher`: in memory, or in a file.
 
     Args:
-        searcher: What is searched; ``Searcher.open("texts.db")`` for a store that lasts.
+        searcher: The searcher, such as ``Searcher.open("texts.db")`` for a persistent store.
         mode: Whether texts are found by vectors, by words ("lexical"), or by both ("hybrid").
     """
 
@@ -91,7 +91,7 @@ class SbertStore(VectorStore):
 
     @property
     def embeddings(self) -> Embeddings:
-        """The embeddings of the store."""
+        """The embedding model of the store."""
         model: Any = self.searcher._model
         return SbertEmbeddings(model)
 

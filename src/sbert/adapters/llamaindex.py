@@ -20,7 +20,7 @@ class SbertEmbedding(BaseEmbedding):
 
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
         options: The options of ``BaseEmbedding``, such as ``embed_batch_size``.
     """
 
@@ -32,7 +32,7 @@ class SbertEmbedding(BaseEmbedding):
         self._model = vector_model(model, device)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The host builds a copy from the fields alone, which would load the default model.
+        # By default, the host would copy only the fields and load the default model.
         options = {name: getattr(self, name) for name in ("model_name", "embed_batch_size", "num_workers")}
         return _rebuilt, (self._model, options)
 
@@ -65,9 +65,9 @@ class SbertRerank(BaseNodePostprocessor):
     """Sorts nodes by their score with the query, best first."""
 
     model: TextModel
-    """A cross-encoder of sbert; a poly- or bi-encoder works, too."""
+    """A cross-encoder of sbert; a poly-encoder or a bi-encoder is also possible."""
     top_n: int | None = 3
-    """Number of nodes to keep; None for all, sorted."""
+    """Number of nodes to keep; None keeps all of them, sorted."""
     model_config = ConfigDict(arbitrary_types_allowed=True, protected_namespaces=())
 
     @classmethod

@@ -18,8 +18,8 @@ class SbertEncoder(AbsEncoder):
 
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
-        name: What the results call the model, such as "organisation/model".
-        device: Where to run a model that is given by name.
+        name: The name of the model in the results, such as "organisation/model".
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(self, model: Named = None, name: str | None = None, device: str | None = None) -> None:

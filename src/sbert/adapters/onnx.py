@@ -24,9 +24,9 @@ from sbert.text import Tokens
 from sbert.types import FloatArray, Pooling
 
 GRAPH = "onnx/model.onnx"
-"""Where transformers.js and sentence-transformers look for the graph."""
+"""Path at which transformers.js and sentence-transformers expect the graph."""
 TOLERANCE = 1e-4
-"""Largest difference from the values of the model, relative to the largest of them."""
+"""Maximum difference from the values of the model, relative to the largest value."""
 _SAMPLE = (
     "A man is eating.",
     "환불은 며칠 안에 되나요?",
@@ -40,12 +40,12 @@ def export_onnx(model: TextModel, folder: str | Path) -> float:
     """Write a model with its graph, completely or not at all.
 
     The folder is that of ``save_pretrained`` with ``onnx/model.onnx``. The inputs of the graph are padded at the end.
-    A bi-encoder gives ``sentence_embedding``, after pooling, normalization and ``truncate_dim``, and the hidden states
-    ``last_hidden_state``; a cross-encoder gives ``logits``.
+    The outputs of a bi-encoder are ``sentence_embedding``, after pooling, normalization and ``truncate_dim``, and the
+    hidden states ``last_hidden_state``; the output of a cross-encoder is ``logits``.
 
     Returns:
-        The largest difference of the graph in ONNX Runtime from the model, relative to the largest value. The folder
-        is not written if it exceeds :data:`TOLERANCE`.
+        The largest difference between the graph in ONNX Runtime and the model, relative to the largest value. The
+        folder is not written if it exceeds :data:`TOLERANCE`.
     """
     exported = _checked(model)
     with whole_folder(Path(folder)) as draft:
@@ -110,7 +110,7 @@ def _embedding(model: BiEncoder, folder: Path) -> nn.Module:
 
 
 def _plain(head: nn.Module) -> nn.Module:
-    """Return a head in modules of torch alone, which do not care about the bits of other rows."""
+    """Return a head that consists of modules of torch only, without the rules for equal bits in every batch."""
     if isinstance(head, Dense):
         return nn.Sequential(head.linear, head.function)
     if isinstance(head, Dropout):
@@ -119,7 +119,7 @@ def _plain(head: nn.Module) -> nn.Module:
 
 
 def _body(folder: Path, with_head: bool) -> nn.Module:
-    """Load what was saved with transformers, whose modules torch can export."""
+    """Load the saved model with transformers, whose modules torch can export."""
     from transformers import AutoModel, AutoModelForSequenceClassification
     from transformers.utils import logging as notes
 
@@ -170,7 +170,7 @@ def _difference(model: BiEncoder | CrossEncoder, graph: Path) -> float:
 
 
 def _padded(tokens: Tokens, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Lay rows of tokens below each other: (rows, longest) ids, mask and segments."""
+    """Pad rows of tokens: (rows, longest) ids, mask and segments."""
     places = np.arange(int(tokens.lengths.max()))[None, :] < tokens.lengths[:, None]
     arrays = {name: np.zeros(places.shape, np.int64) for name in names}
     arrays["input_ids"][places] = tokens.ids
@@ -196,7 +196,7 @@ def _checked(model: TextModel) -> BiEncoder | CrossEncoder:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep the exporter of torch from reporting its steps."""
+    """Suppress the output of the exporter of torch."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)

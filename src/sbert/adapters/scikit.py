@@ -22,10 +22,10 @@ class SentenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Args:
         model: A model of sbert, its name or folder; loaded when it is first used. Defaults to all-MiniLM-L6-v2.
-        role: Whether the texts are "query", "document" or just "text"; it chooses the model's prompt.
-        normalize_embeddings: Whether to scale every vector to length one.
+        role: Whether the texts are "query", "document" or just "text"; it selects the model's prompt.
+        normalize_embeddings: Whether to scale every vector to unit length.
         truncate_dim: Number of leading dimensions to keep. Defaults to all.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
 
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.linear_model import LogisticRegression
@@ -77,7 +77,7 @@ class SentenceEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())
         if isinstance(self.model, str | Path | None):
-            state.pop("_kept", None)  # loaded again where it is used
+            state.pop("_kept", None)  # loaded again on first use
         return state
 
     def __sklearn_clone__(self) -> SentenceEncoder:

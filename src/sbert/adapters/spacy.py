@@ -20,7 +20,7 @@ class SbertPipe:
 
     Args:
         model: The name or the folder of a model. Defaults to all-MiniLM-L6-v2.
-        device: Where to run.
+        device: Device of torch to run the model on.
     """
 
     def __init__(self, model: str | None = None, device: str | None = None) -> None:
@@ -28,11 +28,11 @@ class SbertPipe:
         self.model = vector_model(model, device)
 
     def __call__(self, doc: Doc) -> Doc:
-        """Give a document its vector."""
+        """Set the vector of a document."""
         return next(iter(self.pipe([doc])))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = _AT_ONCE) -> Iterator[Doc]:
-        """Give documents their vectors, many at once."""
+        """Set the vectors of documents, in batches."""
         docs = iter(stream)
         while part := list(islice(docs, batch_size)):
             vectors = document_vectors(self.model, [doc.text for doc in part])

@@ -16,7 +16,7 @@ class SbertTransform:
 
     Args:
         model: A model of sbert, its name or folder. Defaults to all-MiniLM-L6-v2.
-        device: Where to run a model that is given by name.
+        device: Device of torch for a model that is given by name.
     """
 
     def __init__(self, model: Named = None, device: str | None = None) -> None:
@@ -33,5 +33,5 @@ class SbertTransform:
         return document_vectors(self.model, list(texts))
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """Return the settings of ``txtai.Embeddings``, with more of them."""
+        """Return the settings of ``txtai.Embeddings``, with further settings."""
         return {"method": "external", "transform": self, **more}

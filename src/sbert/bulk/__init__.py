@@ -1,4 +1,4 @@
-"""Embeds files of any size into parquet shards; the work goes on after any stop, on one machine or on Ray."""
+"""Embeds files of any size into parquet shards; jobs resume after any interruption, on one machine or on Ray."""
 
 from sbert.bulk.embed import embed_files
 from sbert.bulk.job import Running, Settings

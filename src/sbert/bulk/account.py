@@ -1,4 +1,4 @@
-"""Shows how far a job is: rows and tokens, and the remaining time, which follows from the characters that are left."""
+"""Shows the progress of a job: rows, tokens, and the remaining time, estimated from the number of characters."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ logger = logging.getLogger(__name__)
 
 
 class Account(AbstractContextManager["Account"]):
-    """Counts what was embedded in this run.
+    """Counts the rows and tokens embedded in this run.
 
     Args:
         plan: All shards.
-        finished: Those that were finished before.
+        finished: The shards that earlier runs finished.
         show: Whether to show the progress.
     """
 
@@ -38,8 +38,8 @@ class Account(AbstractContextManager["Account"]):
     def __exit__(self, *error: object) -> None:
         self._progress.__exit__(*error)
 
-    def step(self, step: Step) -> None:
-        """Note that a part of a shard was embedded."""
+    def part_embedded(self, step: Step) -> None:
+        """Record that a part of a shard was embedded."""
         shard = self._shards[step.shard]
         before, rows_before = self._running.get(step.shard, (0, 0))
         rows = shard.rows * step.characters // max(shard.characters, 1)
@@ -47,20 +47,20 @@ class Account(AbstractContextManager["Account"]):
         self._characters += step.characters - before
         self._progress.add(rows - rows_before, self._note())
 
-    def finish(self, entry: Entry) -> None:
-        """Note that a shard is finished."""
-        self.step(Step(entry.shard, self._shards[entry.shard].characters))
+    def shard_finished(self, entry: Entry) -> None:
+        """Record that a shard is finished."""
+        self.part_embedded(Step(entry.shard, self._shards[entry.shard].characters))
         _, rows = self._running.pop(entry.shard)
         self._tokens += entry.tokens
         self._progress.add(entry.rows - rows, self._note())
 
-    def lose(self, shard: int, how: str) -> None:
-        """Note that the worker of a shard was lost, which is done again."""
+    def worker_lost(self, shard: int, reason: str) -> None:
+        """Record that the worker of a shard was lost; the shard is embedded again."""
         characters, rows = self._running.pop(shard, (0, 0))
         self._characters -= characters
         self.lost += 1
         self._progress.add(-rows)
-        logger.warning("shard %d is done again, because %s", shard, how)
+        logger.warning("shard %d is embedded again, because %s", shard, reason)
 
     def _note(self) -> str:
         seconds = time.monotonic() - self._start

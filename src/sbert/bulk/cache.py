@@ -1,4 +1,4 @@
-"""Keeps the vectors of texts on the disk while a job runs, so that a text of several shards is embedded once."""
+"""Keeps the vectors of texts on the disk while a job runs, so that a text in several shards is embedded only once."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _AT_ONCE = 500
 class VectorCache:
     """Finished vectors by the hash of their text. Several processes may use it at the same time.
 
-    Losing it costs time only. Two workers that meet the same text at the
-    same moment both embed it, to the same vector.
+    Losing the cache costs only time. Two workers that encounter the same text at the same time both embed it, with the
+    same result.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,12 +36,12 @@ class VectorCache:
             connection.execute("CREATE TABLE IF NOT EXISTS vectors (hash BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID")
 
     @classmethod
-    def beside(cls, job: Job) -> VectorCache:
-        """Return the cache of a job, which lies in its output folder."""
+    def of_job(cls, job: Job) -> VectorCache:
+        """Return the cache of a job, in its output folder."""
         return cls(Path(job.out) / NAME)
 
     def encode(self, model: BiEncoder, texts: list[str], options: EncodeOptions) -> tuple[Array, Truncation]:
-        """Embed those of the texts that have no vector yet; count the tokens of all."""
+        """Embed the texts without a cached vector, and count the tokens of all texts."""
         hashes = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts]
         known = self._read(hashes)
         missing = [text for text, name in zip(texts, hashes, strict=True) if name not in known]

@@ -69,7 +69,7 @@ class ShardDocuments:
                     )
 
     def new_to(self, store: Store) -> Iterator[Document]:
-        """Yield all documents, those whose text a store has already without their vectors, which it keeps."""
+        """Yield all documents, without a vector if the store has already embedded the text."""
         documents = iter(self)
         while window := list(islice(documents, _WINDOW)):
             known = store.known([document.id for document in window])
@@ -79,7 +79,7 @@ class ShardDocuments:
                 yield replace(document, vector=None) if same else document
 
     def check_model(self, name: str | None, device: str | None) -> None:
-        """Refuse vectors that differ from those that a model gives to the documents of a store."""
+        """Raise BadInput if the vectors are not those that a model computes for documents of a store."""
         first = list(islice(self, _COMPARED))
         model = BiEncoder.from_pretrained(name, device=device)
         expected = model.encode_document([document.text for document in first], on_truncate="ignore")

@@ -1,4 +1,4 @@
-"""Embeds files into a folder of shards. The same call goes on after any stop."""
+"""Embeds files into a folder of shards. The same call resumes an interrupted job."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def embed_files(
     force: bool = False,
     show_progress_bar: bool = False,
 ) -> Manifest:
-    r"""Embed every text of some files into parquet files; the same call goes on where it was stopped, however it was.
+    r"""Embed every text of the input files into parquet files; the same call resumes an interrupted job.
 
     Args:
         inputs: Files or patterns: parquet, csv, tsv, jsonl or txt (also with .gz); "-" is standard input, and
             ``s3://bucket/name`` an object.
         out: The folder to write to, which may also be an address.
         model: A folder, an installed model package, or a hub name. Defaults to all-MiniLM-L6-v2.
-        settings: What decides the contents of the shards.
-        running: How the job is run, which changes nothing in the shards.
-        force: Whether to remove what another job wrote to the folder, and start over.
+        settings: The settings that determine the contents of the shards.
+        running: The settings of the run, which do not affect the contents of the shards.
+        force: Whether to remove the output of another job from the folder, and start over.
         show_progress_bar: Whether to show the progress.
 
     Returns:
@@ -102,7 +102,7 @@ def _planned(folder: Folder, settings: Settings, files: Sequence[Input], show: b
 
         def refuse(row: Refused) -> None:
             if settings.on_bad_row == "fail":
-                raise BadInput(f"{row.reason}; repair the row, or let bad rows be skipped")
+                raise BadInput(f"{row.reason}; repair the row, or skip bad rows")
             bad.write(f"{json_text(row._asdict())}\n".encode())
 
         plan = Scan(settings, refuse, progress.add)(files)
@@ -116,7 +116,7 @@ def _planned(folder: Folder, settings: Settings, files: Sequence[Input], show: b
 def _finished(
     folder: Folder, before: Manifest | None, new: Manifest, plan: Plan, job: Job, encoder: BiEncoder, show: bool
 ) -> Manifest:
-    """Embed the shards that are missing, and return the manifest of the complete job."""
+    """Embed the missing shards, and return the manifest of the complete job."""
     entries = _entries(folder, before)
     missing = [shard for shard in plan.shards if shard.number not in entries]
     if before is None or (missing and before.complete):
@@ -132,7 +132,7 @@ def _finished(
                 if entry.shard not in entries:
                     folder.append(entry)
                     entries[entry.shard] = entry
-                    account.finish(entry)
+                    account.shard_finished(entry)
         if account.lost:
             logger.warning("%s lost and replaced", counted(account.lost, "worker"))
     else:
@@ -149,12 +149,12 @@ def _finished(
 
 
 def _entries(folder: Folder, before: Manifest | None) -> dict[int, Entry]:
-    """Return the finished shards whose files are whole."""
+    """Return the finished shards whose files are intact."""
     if before is None:
         return {}
     entries = {entry.shard: entry for entry in (before.shards if before.complete else folder.entries())}
     for number, problem in damaged_shards(folder, list(entries.values())).items():
-        logger.warning("%s; the shard is done again", problem)
+        logger.warning("%s; the shard is embedded again", problem)
         del entries[number]
     return entries
 
@@ -166,7 +166,7 @@ def _remove(folder: Folder) -> None:
 
 
 def _remove_traces(folder: Folder) -> None:
-    """Remove what is needed only while a job is not finished."""
+    """Remove the files that are needed only until a job is finished."""
     folder.remove(PLAN)
     folder.remove(STANDARD_INPUT_COPY)
     folder.forget()
@@ -175,18 +175,18 @@ def _remove_traces(folder: Folder) -> None:
 
 
 def _absolute(out: str) -> str:
-    """Return the place of a folder wherever a worker runs."""
+    """Return the location of a folder in a form that is valid in every worker."""
     return out if is_address(out) else str(Path(out).expanduser().absolute())
 
 
 def _name(model: str | Path | None) -> str | None:
-    """Return the name by which workers load the model, wherever they run."""
+    """Return the name by which every worker can load the model."""
     if model is None:
         return None
     return str(Path(model).resolve()) if Path(model).exists() else str(model)
 
 
 def _dimension(encoder: BiEncoder, settings: Settings) -> int:
-    """Return the number of values of a vector; raise an error about a wrong option."""
+    """Return the number of values of a vector. A wrong option raises an error."""
     encode_counted(encoder, [""], options_of(settings))
     return encoder.embedding_dimension if settings.truncate_dim is None else settings.truncate_dim

@@ -1,4 +1,4 @@
-"""Embeds the shards of a job in this process, or in several that may die or hang."""
+"""Embeds the shards of a job in this process, or in several processes that may die or hang."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from sbert.nn.threads import thread_count
 
 
 class Report(Protocol):
-    """What an engine tells beside its results."""
+    """Receives the events of an engine, besides its results."""
 
-    def step(self, step: Step) -> None:
-        """Note that a part of a shard was embedded."""
+    def part_embedded(self, step: Step) -> None:
+        """Record that a part of a shard was embedded."""
         ...
 
-    def lose(self, shard: int, how: str) -> None:
-        """Note that the worker of a shard was lost, which is done again."""
+    def worker_lost(self, shard: int, reason: str) -> None:
+        """Record that the worker of a shard was lost; the shard is embedded again."""
         ...
 
 
 Engine = Callable[[Job, Sequence[Shard], Report], Generator[Entry, None, None]]
-"""Embeds shards, and yields those that are finished, in any order."""
+"""Embeds shards, and yields the finished ones in any order."""
 
 
 def in_this_process(
@@ -36,19 +36,19 @@ def in_this_process(
 ) -> Generator[Entry, None, None]:
     """Embed shards one after another."""
     writer = ShardWriter(job, model)
-    return (writer(shard, report.step) for shard in shards)
+    return (writer(shard, report.part_embedded) for shard in shards)
 
 
 def in_worker_processes(job: Job, shards: Sequence[Shard], report: Report) -> Generator[Entry, None, None]:
-    """Embed shards in as many processes as the job wants; the shard of a lost one is done again."""
+    """Embed shards in several processes. The shard of a lost process is embedded again."""
     workers = job.running.workers
     setup = Setup(_writer, (job, max(1, thread_count() // workers)), job.running.timeout)
     with closing(in_processes(setup, min(workers, len(shards)), shards)) as events:
         for kind, shard, value in events:
-            if kind == "news":
-                report.step(value)
+            if kind == "progress":
+                report.part_embedded(value)
             elif kind == "lost":
-                report.lose(shard.number, value)
+                report.worker_lost(shard.number, value)
             else:
                 yield value
 
@@ -59,7 +59,7 @@ def _writer(job: Job, threads: int) -> Work:
 
 
 def engine_of(job: Job, model: BiEncoder) -> Engine:
-    """Return what embeds the shards of a job. The model is used where shards are embedded in this process."""
+    """Return the engine of a job. The model is used if shards are embedded in this process."""
     if job.running.engine == "ray":
         from sbert.bulk.on_ray import in_actors
 

@@ -1,4 +1,4 @@
-"""The folder that a job writes: a local one, or one in an object storage, with the record of finished shards."""
+"""The folder that a job writes: a local one, or one in object storage, with the record of finished shards."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sbert.disk.lock import locked
 from sbert.errors import BadInput, NotWritten
 
 LEDGER = "shards.jsonl"
-"""The file of finished shards, one JSON object a line, while the job is not finished."""
+"""The file that records finished shards until the job is finished, one JSON object per line."""
 _LOCKS = {"run.lock", "run.pid"}
 
 
 class Folder(Protocol):
-    """What a job needs of the place that it writes to. Every file appears whole or not at all."""
+    """The operations that a job needs on its output folder. Every file appears complete or not at all."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Create the folder, and hold it for this process where that is possible."""
+        """Create the folder, and lock it for this process if possible."""
         ...
 
     def location(self, name: str) -> str:
@@ -43,7 +43,7 @@ class Folder(Protocol):
         ...
 
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file at any position of which reading can begin."""
+        """Open a seekable file for reading."""
         ...
 
     def digest(self, name: str) -> str:
@@ -55,11 +55,11 @@ class Folder(Protocol):
         ...
 
     def remove(self, name: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file if it exists."""
         ...
 
     def append(self, entry: Entry) -> None:
-        """Record a finished shard; the record is on the disk when this returns."""
+        """Record a finished shard; the record is durable when this returns."""
         ...
 
     def entries(self) -> list[Entry]:
@@ -72,7 +72,7 @@ class Folder(Protocol):
 
 
 class LocalFolder:
-    """A folder on a disk."""
+    """A folder on a local disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -80,7 +80,7 @@ class LocalFolder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Create the folder and hold it; drafts that dead processes left are removed."""
+        """Create and lock the folder, and remove drafts that dead processes left."""
         with locked(self.path):
             sweep(self.path)
             try:
@@ -93,7 +93,7 @@ class LocalFolder:
         return str((self.path / name).absolute())
 
     def names(self) -> set[str]:
-        """Return the names of all files but those of the lock."""
+        """Return the names of all files except those of the lock."""
         if not self.path.is_dir():
             return set()
         return {path.name for path in self.path.iterdir()} - _LOCKS
@@ -115,7 +115,7 @@ class LocalFolder:
         return (self.path / name).stat().st_size
 
     def remove(self, name: str) -> None:
-        """Remove a file if it is there."""
+        """Remove a file if it exists."""
         (self.path / name).unlink(missing_ok=True)
 
     def append(self, entry: Entry) -> None:

@@ -1,4 +1,4 @@
-"""Finds and opens the files to embed, which lie on a disk or in an object storage."""
+"""Finds and opens the files to embed, on a disk or in object storage."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 20
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 STANDARD_INPUT_COPY = "standard-input"
-"""The file of an output folder that holds a copy of standard input while the job is not finished."""
+"""The file of an output folder that holds a copy of standard input until the job is finished."""
 
 
 def is_address(path: str) -> bool:
-    """Return whether a path is an address of an object storage.
+    """Return whether a path is an address in object storage.
 
     >>> is_address("s3://bucket/texts.csv"), is_address("C:/texts.csv")
     (True, False)
@@ -40,7 +40,7 @@ def is_address(path: str) -> bool:
 
 
 def located(address: str) -> tuple[Any, str]:
-    """Return the file system of pyarrow for an address, and the path there."""
+    """Return the file system of pyarrow for an address, and the path in it."""
     import pyarrow as pa
     from pyarrow import fs
 
@@ -53,7 +53,7 @@ def located(address: str) -> tuple[Any, str]:
 
 
 def found(paths: Sequence[str]) -> list[str]:
-    """Return the files that paths and patterns such as ``texts/*.jsonl.gz`` name, those of a pattern by name."""
+    """Return the files that paths and patterns such as ``texts/*.jsonl.gz`` match, sorted by name for each pattern."""
     names: list[str] = []
     for path in map(str, paths):
         if path == STANDARD_INPUT or is_address(path) or Path(path).exists() or not glob.has_magic(path):
@@ -78,7 +78,7 @@ def formats(paths: Sequence[str], format: str | None) -> list[str]:
                 f"{shown(path, 300)} is a json file, which cannot be read in a stream; write .jsonl instead"
             )
         if not is_address(path) and path != STANDARD_INPUT:
-            with files.opened(path):  # a missing file is found now
+            with files.opened(path):  # so that a missing file is reported before any work
                 pass
     return chosen
 
@@ -102,14 +102,14 @@ def identified(path: str, format: str, folder: Folder) -> Input:
 
 
 def source(given: Input) -> Source:
-    """Return what messages call a file, and its format."""
+    """Return the name of a file in messages, and its format."""
     name = "standard input" if Path(given.path).name == STANDARD_INPUT_COPY else given.path
     return Source(name, given.format)
 
 
 @contextmanager
 def opened(given: Input) -> Iterator[IO[bytes]]:
-    """Open the bytes of a file, decompressed if its name ends in ``.gz``; the stream can be set to any position."""
+    """Open the bytes of a file, decompressed if its name ends in ``.gz``; the stream is seekable."""
     if not is_address(given.path):
         with files.opened(given.path) as stream:
             yield stream
@@ -117,7 +117,7 @@ def opened(given: Input) -> Iterator[IO[bytes]]:
     system, path = located(given.path)
     with reading(given.path), system.open_input_file(path) as raw:
         if not path.lower().endswith(".gz"):
-            yield io.BufferedReader(raw)  # which reads lines, as pyarrow's files do not
+            yield io.BufferedReader(raw)  # because pyarrow's files cannot read lines
             return
         try:
             with gzip.open(raw) as stream:
@@ -128,7 +128,7 @@ def opened(given: Input) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def reading(address: str) -> Iterator[None]:
-    """Say which object cannot be read."""
+    """Convert an error of pyarrow to one that names the object."""
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Defines a job: what decides its output, how it is run, and the shards that it consists of. Plain records only."""
+"""Defines a job: the settings of its output, the settings of a run, and its shards. Plain records only."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EMBEDDING = "embedding"
 ID = "id"
 """The column of a shard that holds the ids."""
 OnBadRow = Literal["skip", "fail"]
-"""What to do about rows that hold no text: write them to ``rejected.jsonl``, or stop before any work."""
+"""How to handle rows without a text: write them to ``rejected.jsonl``, or raise an error before any work."""
 Engine = Literal["local", "ray"]
 """Where shards are embedded: on this machine, or on a Ray cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides the contents of the shards, beside the model and the input."""
+    """The settings that determine the contents of the shards, besides the model and the input."""
 
     column: str | None = None
     """Field that holds the texts. Defaults to "text", "sentence" or the only field."""
@@ -30,9 +30,9 @@ class Settings:
     keep: tuple[str, ...] = ()
     """Further fields to write."""
     format: str | None = None
-    """Format of the input. Defaults to that of each file's suffix."""
+    """Format of the input. Defaults to the suffix of each file."""
     rows_per_shard: int | None = None
-    """Most rows of a shard. Defaults to 1,024 for small inputs up to 65,536 for large ones."""
+    """Maximum number of rows in a shard. Defaults to 1,024 for small inputs and up to 65,536 for large ones."""
     precision: Precision = "float32"
     normalize_embeddings: bool = False
     truncate_dim: int | None = None
@@ -55,19 +55,19 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """How a job is run, which changes nothing in its output."""
+    """The settings of a run, which do not affect the output."""
 
     workers: int = 1
-    """Number of processes, or of actors of Ray, that share the cores. 1 without Ray is the calling process."""
+    """Number of processes or Ray actors that share the cores. Without Ray, 1 is the calling process."""
     engine: Engine = "local"
     address: str | None = None
     """Address of the Ray cluster, such as "auto". Defaults to a new one on this machine."""
     device: str | None = None
     batch_tokens: int = 2048
     timeout: float = 600.0
-    """Seconds that a worker may take for 4,096 texts before it is ended and replaced."""
+    """Maximum time in seconds for 4,096 texts, after which a worker is killed and replaced."""
     dedupe: bool = False
-    """Whether texts that occur in several shards are embedded once; their vectors are kept on the disk meanwhile."""
+    """Whether texts that occur in several shards are embedded once; their vectors are kept on the disk for the job."""
 
     def __post_init__(self) -> None:
         check_count("workers", self.workers)
@@ -95,13 +95,13 @@ class Stretch(NamedTuple):
     """Consecutive rows of one file."""
 
     file: int
-    """Place of the file among the inputs."""
+    """Index of the file among the inputs."""
     start: Place | None
     """Where the first row begins; None for the beginning of the file."""
     first: int
-    """Number of the first row among all rows of the input, including those that hold no text."""
+    """Number of the first row among all rows of the input, including those without a text."""
     rows: int
-    """Number of rows that hold a text; those that do not are left out of this number."""
+    """Number of rows with a text; rows without one are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +135,18 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a first pass over the input finds."""
+    """The result of a first pass over the input."""
 
     columns: Columns
     types: str
-    """The types of all columns but the vectors: a schema of Arrow in base64."""
+    """The types of all columns except the vectors, as an Arrow schema in base64."""
     shards: tuple[Shard, ...]
     rejected: int
-    """Number of rows that hold no text."""
+    """Number of rows without a text."""
 
     @property
     def rows(self) -> int:
-        """Number of rows that hold a text."""
+        """Number of rows with a text."""
         return sum(shard.rows for shard in self.shards)
 
     @property
@@ -166,7 +166,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Everything that a worker needs to know."""
+    """The description of a job for its workers."""
 
     out: str
     model: ModelFacts
@@ -185,11 +185,11 @@ class Entry:
     file: str
     rows: int
     texts: int
-    """Number of different texts."""
+    """Number of distinct texts."""
     tokens: int
-    """Number of tokens of the different texts, including those that were truncated."""
+    """Number of tokens of the distinct texts, including truncated tokens."""
     truncated: int
-    """Number of different texts that were truncated."""
+    """Number of distinct texts that were truncated."""
     lost: int
     """Number of tokens that were dropped."""
     longest: int

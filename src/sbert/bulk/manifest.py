@@ -1,4 +1,4 @@
-"""The files that describe a job: the manifest with its finished shards, and the plan while it is not finished."""
+"""The files that describe a job: the manifest with its finished shards, and the plan until it is finished."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MANIFEST, PLAN, REJECTED = "manifest.json", "plan.json", "rejected.jsonl"
 _FORMAT = 1
 _SHARD = re.compile(r"part-\d{5,}\.parquet")
 _UNFINISHED = {PLAN, REJECTED, STANDARD_INPUT_COPY}
-"""What a job may have written before its manifest."""
+"""The files that a job may write before its manifest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a folder of shards holds."""
+    """Describes the contents of a folder of shards."""
 
     model: ModelFacts
     settings: Settings
@@ -36,14 +36,14 @@ class Manifest:
     rows: int
     """Number of rows of all shards, finished or not."""
     rejected: int
-    """Number of rows that hold no text."""
+    """Number of rows without a text."""
     complete: bool
     shards: tuple[Entry, ...] = ()
     """The finished shards of a complete job, in order."""
 
     @property
     def truncation(self) -> Truncation:
-        """The totals of what was truncated, of the texts that differ within each shard."""
+        """The totals of truncation over the distinct texts of each shard."""
         nothing = Truncation(0, 0, self.max_length, 0, 0, 0)
         parts = (
             Truncation(one.texts, one.truncated, self.max_length, one.tokens, one.lost, one.longest, exact=one.exact)
@@ -56,7 +56,7 @@ class Manifest:
         write_json(folder, MANIFEST, {"format": _FORMAT, **asdict(self)})
 
     def check_same(self, model: ModelFacts, settings: Settings, inputs: Sequence[Input], where: str) -> None:
-        """Refuse to go on with this job, in the folder ``where``, with another model, settings or input."""
+        """Raise BadInput if this job, in the folder ``where``, had another model, other settings or other input."""
         differences = [*self._other_model(model), *self._other_settings(settings), *self._other_inputs(inputs)]
         if differences:
             raise CannotResume(
@@ -91,7 +91,7 @@ class Manifest:
 
 
 def read_manifest(folder: Folder) -> Manifest | None:
-    """Read the manifest of a folder; None if it has none. A folder with other contents is refused."""
+    """Read the manifest of a folder, or return None if there is none. A folder with other contents raises BadInput."""
     found = read_json(folder, MANIFEST)
     if found is None:
         _check_no_others(folder, folder.names() - _UNFINISHED)
@@ -113,7 +113,7 @@ def read_manifest(folder: Folder) -> Manifest | None:
 
 
 def write_plan(folder: Folder, plan: Plan) -> None:
-    """Keep the plan of a job until it is finished."""
+    """Write the plan of a job, which is kept until the job is finished."""
     shards = [
         [one.rows, one.characters, [[s.file, _numbers(s.start), s.first, s.rows] for s in one.stretches]]
         for one in plan.shards
@@ -123,7 +123,7 @@ def write_plan(folder: Folder, plan: Plan) -> None:
 
 
 def read_plan(folder: Folder) -> Plan | None:
-    """Return the plan that was kept, or None if it is missing or damaged."""
+    """Return the stored plan, or None if it is missing or damaged."""
     found = read_json(folder, PLAN)
     if found is None:
         return None
@@ -138,7 +138,7 @@ def read_plan(folder: Folder) -> Plan | None:
 
 
 def remove_job(folder: Folder) -> None:
-    """Remove everything that a job wrote, the manifest last. A folder without a job is left alone."""
+    """Remove everything that a job wrote, the manifest last. A folder without a job is not changed."""
     found, names = read_json(folder, MANIFEST), folder.names()
     if found is None or not {"settings", "inputs", "shards"} <= found.keys():
         _check_no_others(folder, names - _UNFINISHED)
@@ -148,7 +148,7 @@ def remove_job(folder: Folder) -> None:
 
 
 def _check_no_others(folder: Folder, names: set[str]) -> None:
-    """Refuse a folder with files that no job wrote."""
+    """Raise BadInput if the folder has files that no job wrote."""
     if strange := sorted(name for name in names if not name.startswith(".")):
         raise BadInput(
             f"{folder.location('')} holds files but no job of sbert embed ({listed(strange, 3)}); name another folder"

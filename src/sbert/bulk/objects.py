@@ -1,7 +1,7 @@
-"""A folder in an object storage such as S3, through the file systems of pyarrow.
+"""A folder in object storage such as S3, through the file systems of pyarrow.
 
-An object appears when it was written completely. An object storage has no locks and cannot append to an object, so two
-jobs with one folder are not noticed, and each finished shard is recorded by an object of its own.
+An object appears only after it has been written completely. Object storage has no locks and cannot append to an
+object, so two jobs with the same folder are not detected, and each finished shard is recorded by a separate object.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ObjectFolder:
 
     @contextmanager
     def write(self, name: str) -> Iterator[IO[bytes]]:
-        """Open a new object. An error removes what was written."""
+        """Open a new object, which is removed if an error occurs."""
         with self._writing(name):
             try:
                 with self._system.open_output_stream(self._at(name), compression=None) as file:
@@ -77,17 +77,17 @@ class ObjectFolder:
         return int(self._system.get_file_info(self._at(name)).size or 0)
 
     def remove(self, name: str) -> None:
-        """Remove an object if it is there."""
+        """Remove an object if it exists."""
         with suppress(FileNotFoundError):
             self._system.delete_file(self._at(name))
 
     def append(self, entry: Entry) -> None:
-        """Write an object that says that a shard is finished."""
+        """Write an object that records a finished shard."""
         with self.write(f"{entry.file}{_DONE}") as file:
             file.write(json.dumps(asdict(entry)).encode())
 
     def entries(self) -> list[Entry]:
-        """Read the objects that say which shards are finished; one that is damaged counts as missing."""
+        """Read the records of finished shards; a damaged record counts as missing."""
         entries = []
         for name in sorted(self.names()):
             if name.endswith(_DONE):
@@ -96,7 +96,7 @@ class ObjectFolder:
         return entries
 
     def forget(self) -> None:
-        """Remove the objects that say which shards are finished."""
+        """Remove the records of finished shards."""
         for name in self.names():
             if name.endswith(_DONE):
                 self.remove(name)

@@ -1,7 +1,7 @@
-"""Embeds the shards of a job with Ray Data: each actor holds a model, and writes shards to a folder that all share.
+"""Embeds the shards of a job with Ray Data: each actor holds a model, and writes shards to a shared folder.
 
-Ray moves the descriptions of shards and the records of finished ones, no texts and no vectors. What is finished is
-known from these records, not from Ray, so that a job goes on after any failure of the cluster.
+Ray transfers only the descriptions of shards and the records of finished ones, not texts or vectors. The records, not
+Ray, determine which shards are finished, so that a job resumes after any failure of the cluster.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sbert.bulk.engines import Report
 from sbert.bulk.job import Entry, Job, Shard
 from sbert.bulk.shard import ShardWriter
 from sbert.errors import BadInput, WorkersLost, counted
-from sbert.nn.processes import ATTEMPTS, Tell, portable
+from sbert.nn.processes import ATTEMPTS, ReportProgress, portable
 
 logger = logging.getLogger(__name__)
 _HUNG = 75
@@ -32,7 +32,7 @@ _HUNG = 75
 
 
 def in_actors(job: Job, shards: Sequence[Shard], report: Report) -> Generator[Entry, None, None]:
-    """Embed shards on as many actors as the job wants, of one core each; a lost shard is done again."""
+    """Embed shards on several actors with one core each. A lost shard is embedded again."""
     ray = imported()
     left = {shard.number: shard for shard in shards}
     with _cluster(ray, job.running.address):
@@ -45,7 +45,7 @@ def in_actors(job: Job, shards: Sequence[Shard], report: Report) -> Generator[En
                         yield entry
             except ray.exceptions.RayError as error:
                 why = next(iter(str(error).splitlines()), type(error).__name__)[:200]
-                logger.warning("%s are done again, because Ray failed: %s", counted(len(left), "shard"), why)
+                logger.warning("%s are embedded again, because Ray failed: %s", counted(len(left), "shard"), why)
                 if attempt == ATTEMPTS - 1 and len(left) == before:
                     raise WorkersLost(
                         f"the actors of Ray were lost {ATTEMPTS} times ({why}); the finished shards are intact: look "
@@ -77,8 +77,8 @@ class ShardActor:
     def __init__(self, job: Job) -> None:
         self._timeout = job.running.timeout
         try:
-            self._write: Callable[[Shard, Tell], Entry] = ShardWriter(job)
-        except Exception as error:  # Ray would start one actor after the other
+            self._write: Callable[[Shard, ReportProgress], Entry] = ShardWriter(job)
+        except Exception as error:  # raised by the first shard, because Ray would restart a failing actor without end
             self._write = partial(_fail, portable(error))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -87,33 +87,33 @@ class ShardActor:
 
     def _result(self, described: bytes) -> bytes:
         shard: Shard = pickle.loads(described)
-        with _Watch(self._timeout) as watch:
+        with _Watchdog(self._timeout) as watchdog:
             try:
-                return json.dumps(asdict(self._write(shard, watch.heard))).encode()
-            except Exception as error:  # Ray would try again what cannot succeed
+                return json.dumps(asdict(self._write(shard, watchdog.restart))).encode()
+            except Exception as error:  # returned, because Ray would retry a shard that cannot succeed
                 return pickle.dumps(portable(error))
 
 
-def _fail(error: BaseException, shard: Shard, tell: Tell) -> Entry:
+def _fail(error: BaseException, shard: Shard, report: ReportProgress) -> Entry:
     raise error
 
 
-class _Watch:
-    """Ends this process if nothing is heard for some seconds; Ray starts another actor and tries again."""
+class _Watchdog:
+    """Ends this process if no progress is reported in time; Ray then starts another actor and retries."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._timer = threading.Timer(0, lambda: None)
 
-    def __enter__(self) -> _Watch:
-        self.heard()
+    def __enter__(self) -> _Watchdog:
+        self.restart()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._timer.cancel()
 
-    def heard(self, _: object = None) -> None:
-        """Wait for the next sign of life."""
+    def restart(self, _: object = None) -> None:
+        """Restart the timer."""
         self._timer.cancel()
         self._timer = threading.Timer(self._timeout, lambda: os._exit(_HUNG))
         self._timer.daemon = True
@@ -122,7 +122,7 @@ class _Watch:
 
 @contextmanager
 def _cluster(ray: ModuleType, address: str | None) -> Iterator[None]:
-    """Use the cluster of the program if there is one, else that at an address, else a new one on this machine."""
+    """Use the cluster that the program is connected to, else the one at the address, else a new one."""
     if ray.is_initialized():
         yield
         return
@@ -159,7 +159,7 @@ def _results(ray: ModuleType, job: Job, shards: list[Shard]) -> Iterator[dict[st
 
 
 def _limits() -> dict[str, int]:
-    """Let Ray start any number of actors again, but give up a shard that ends one after the other."""
+    """Return the limits of Ray: actors restart without limit, but a shard that keeps ending its actor is given up."""
     return {"max_restarts": -1, "max_task_retries": ATTEMPTS}
 
 

@@ -1,4 +1,4 @@
-"""Takes the fields of a job from the records of a file, and refuses those that hold no text."""
+"""Extracts the fields of a job from the records of a file, and refuses records without a text."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sbert.errors import BadInput, shown
 
 
 class Refused(NamedTuple):
-    """A row that holds no text."""
+    """A row without a text."""
 
     file: str
     line: int
-    """Number of its line from 1, or of its row from 0 in parquet."""
+    """Number of the line, from 1; in parquet the number of the row, from 0."""
     reason: str
 
 
-def picked(row: Row, columns: Columns, number: int) -> Record | Refused:
-    """Return the id, the text and the kept fields of a row; ``number`` is its id if no field holds one."""
+def fields_of(row: Row, columns: Columns, number: int) -> Record | Refused:
+    """Return the id, the text and the kept fields of a row. ``number`` is the id if the job names no field for it."""
     try:
         name = number if columns.id is None else row.field(columns.id)
         if columns.id is not None and (isinstance(name, bool) or not isinstance(name, int | str) or name == ""):
@@ -51,19 +51,19 @@ def _is_unicode(record: Record) -> bool:
     return True
 
 
-def tried(found: Source, number: int, record: Record | BadInput, columns: Columns, row: int) -> Record | Refused:
-    """Return the fields of a record, or why it is refused."""
+def checked(found: Source, number: int, record: Record | BadInput, columns: Columns, row: int) -> Record | Refused:
+    """Return the fields of a record, or the reason why it is refused."""
     if isinstance(record, BadInput):
         return Refused(found.name, number, str(record))
-    return picked(Row(record, found, number, (columns.text,)), columns, row)
+    return fields_of(Row(record, found, number, (columns.text,)), columns, row)
 
 
-def attempted(
+def records_of(
     given: Input, start: Place | None = None, onward: IO[bytes] | None = None
 ) -> Generator[tuple[Lines, int, Record | BadInput], None, None]:
-    """Yield the records of a file, or those behind a place, with the errors of those that cannot be read.
+    """Yield the records of a file from a place on, or the errors of records that cannot be read.
 
-    The lines that come with each record know the place behind it.
+    Each record comes with the lines of the file, which give the place after it.
     """
     found, last = source(given), None
     with explained(found, lambda: last), opened(given) as stream:
@@ -74,21 +74,21 @@ def attempted(
 
 
 class Reader:
-    """Reads the rows of shards. Shards in ascending order need a compressed file to be decompressed only once."""
+    """Reads the rows of shards. A compressed file is decompressed once if shards are read in ascending order."""
 
     def __init__(self, inputs: tuple[Input, ...], columns: Columns) -> None:
         self._inputs, self._columns = inputs, columns
         self._open: tuple[int, ExitStack, IO[bytes]] | None = None
 
     def rows(self, shard: Shard) -> Iterator[Record]:
-        """Yield the rows of a shard that hold a text."""
+        """Yield the rows of a shard that have a text."""
         for stretch in shard.stretches:
             given, row, left = self._inputs[stretch.file], stretch.first, stretch.rows
             found = source(given)
             onward = self._kept_open(stretch.file) if stretch.start and given.path.lower().endswith(".gz") else None
-            with closing(attempted(given, stretch.start, onward)) as records:
+            with closing(records_of(given, stretch.start, onward)) as records:
                 for _, number, record in records:
-                    taken = tried(found, number, record, self._columns, row)
+                    taken = checked(found, number, record, self._columns, row)
                     row += 1
                     if not isinstance(taken, Refused):
                         yield taken

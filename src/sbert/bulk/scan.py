@@ -1,4 +1,4 @@
-"""Reads the whole input once before any work: finds bad rows, the types of all columns, and where shards begin."""
+"""Reads the whole input once before any work, to find bad rows, the types of all columns, and the shards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sbert.bulk.inputs import opened, source
 from sbert.bulk.job import ID, Columns, Input, Plan, Settings, Shard, Stretch
-from sbert.bulk.rows import Refused, attempted, tried
+from sbert.bulk.rows import Refused, checked, records_of
 from sbert.data import parquet
 from sbert.data.files import Place, Source
 from sbert.data.formats import Record
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _FEWEST_ROWS, _MOST_ROWS, _SHARDS = 1024, 65_536, 128
 _MOST_CHARACTERS = 1 << 26
-"""A shard ends after this many characters, however few rows it has."""
+"""Number of characters after which a shard ends, regardless of its number of rows."""
 _WINDOW = 4096
 _TEXT_FORMATS = ("txt", "tsv", "csv")
 
@@ -56,7 +56,7 @@ class Cutter:
         return True
 
     def _end(self) -> None:
-        """Add the present shard to the others, and merge them two by two if they become too many."""
+        """Append the current shard, and merge neighbouring shards in pairs if there are too many."""
         stretches = tuple(stretch for stretch in self._stretches if stretch.rows)
         if stretches:
             self._shards.append(Shard(0, self._rows, self._characters, stretches))
@@ -76,7 +76,7 @@ def _pairs(shards: list[Shard]) -> Iterator[list[Shard]]:
 
 
 def _merged(pair: list[Shard]) -> list[Shard]:
-    """Return one shard in the place of two that follow each other, unless their texts are too long."""
+    """Merge two consecutive shards, unless their texts are too long together."""
     if len(pair) < 2 or sum(shard.characters for shard in pair) > _MOST_CHARACTERS:
         return pair
     first, second = pair
@@ -90,9 +90,9 @@ class Scan:
     """One pass over all files.
 
     Args:
-        settings: What to take from the files.
-        refuse: Called with every row that holds no text; raises where that is not allowed.
-        seen: Called with numbers of rows that were read.
+        settings: The settings of the job.
+        refuse: Called with every row without a text; raises an error if such rows are not allowed.
+        seen: Called with the number of rows read since the last call.
     """
 
     def __init__(
@@ -123,8 +123,8 @@ class Scan:
 
     def _read(self, file: int, given: Input, columns: Columns) -> None:
         found, window = source(given), list[Record]()
-        for lines, number, record in attempted(given):
-            taken = tried(found, number, record, columns, self._row)
+        for lines, number, record in records_of(given):
+            taken = checked(found, number, record, columns, self._row)
             self._row += 1
             if isinstance(taken, Refused):
                 self._refuse(taken)
@@ -140,13 +140,13 @@ class Scan:
         self._note(window, given)
 
     def _note(self, window: list[Record], given: Input) -> None:
-        """Count rows, and find the types of their values unless the file gives them itself."""
+        """Count rows, and find the types of their values unless the file declares them."""
         self._seen(len(window))
         if window and given.format == "jsonl":
             self._types = [_unified([*self._types, parquet.types_of([window])], source(given))]
 
     def _checked(self, given: Input) -> Columns:
-        """Return the columns, all of which a file must have."""
+        """Return the columns of the job, after checking that the file has all of them."""
         names, found = _names(given), source(given)
         if self._columns is None:
             self._columns = _columns(names, found, self._settings)
@@ -162,7 +162,7 @@ class Scan:
 
 def _names(given: Input) -> list[str]:
     """Return the fields of the first record of a file that can be read."""
-    with closing(attempted(given)) as records:
+    with closing(records_of(given)) as records:
         return next((list(record) for _, _, record in records if not isinstance(record, BadInput)), [])
 
 
@@ -174,7 +174,7 @@ def _columns(names: list[str], found: Source, settings: Settings) -> Columns:
 
 
 def _declared(given: Input, columns: Columns) -> pa.Schema:
-    """Return the types that a file itself gives to the columns of a shard."""
+    """Return the types that a file declares for the columns of a shard."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Embeds one shard and writes it: the same bytes in whatever process, for the same rows, model and settings."""
+"""Embeds one shard and writes it. The same rows, model and settings give the same bytes in every process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sbert.errors import BadInput, TextTooLong
 from sbert.models.bi import BiEncoder
 from sbert.models.encoding import encode_counted
 from sbert.models.fingerprint import fingerprint
-from sbert.nn.processes import Tell
+from sbert.nn.processes import ReportProgress
 from sbert.text import Truncation
 from sbert.types import Array, EncodeOptions
 
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     shard: int
     characters: int
-    """Number of characters of the rows that were embedded so far."""
+    """Number of characters of the rows embedded so far."""
 
 
 class ShardWriter:
@@ -51,18 +51,18 @@ class ShardWriter:
         self._types = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(job.types)))
         self._reader = Reader(job.inputs, job.columns)
         self._options = options_of(job.settings, job.running.batch_tokens)
-        self._cache = VectorCache.beside(job) if job.running.dedupe else None
+        self._cache = VectorCache.of_job(job) if job.running.dedupe else None
 
-    def __call__(self, shard: Shard, tell: Tell) -> Entry:
+    def __call__(self, shard: Shard, report: ReportProgress) -> Entry:
         """Read, embed and write a shard."""
         records = list(self._reader.rows(shard))
         texts = [record[self.job.columns.text] for record in records]
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-        vectors, counted = self._embedded(list(places), shard, tell)
+        vectors, counted = self._embedded(list(places), shard, report)
         taken = vectors[[places[text] for text in texts]]  # (N, D)
         self._write(shard.file, records, taken)
         release_memory()
-        tell(Step(shard.number, shard.characters))
+        report(Step(shard.number, shard.characters))
         return Entry(
             shard=shard.number,
             file=shard.file,
@@ -77,8 +77,8 @@ class ShardWriter:
             digest=self._folder.digest(shard.file),
         )
 
-    def _embedded(self, texts: list[str], shard: Shard, tell: Tell) -> tuple[Array, Truncation]:
-        """Embed different texts: (U, D)."""
+    def _embedded(self, texts: list[str], shard: Shard, report: ReportProgress) -> tuple[Array, Truncation]:
+        """Embed distinct texts: (U, D)."""
         parts, counts, done = list[Array](), list[Truncation](), 0
         whole = sum(map(len, texts)) or 1
         for window in _windows(texts):
@@ -86,7 +86,7 @@ class ShardWriter:
             parts.append(vectors)
             counts.append(counted)
             done += sum(map(len, window))
-            tell(Step(shard.number, shard.characters * done // whole))
+            report(Step(shard.number, shard.characters * done // whole))
         return np.concatenate(parts), Truncation.total(counts)
 
     def _window(self, texts: list[str]) -> tuple[Array, Truncation]:
@@ -121,7 +121,7 @@ class ShardWriter:
 
 
 def loaded(job: Job) -> BiEncoder:
-    """Load the model of a job, which must be the one that the job began with."""
+    """Load the model of a job, and check that it is the one that the job began with."""
     model = load_model(job.model.name, job.settings, job.running.device)
     if (found := fingerprint(model)) != job.model.fingerprint:
         raise BadInput(
@@ -132,12 +132,12 @@ def loaded(job: Job) -> BiEncoder:
 
 
 def load_model(name: str | None, settings: Settings, device: str | None) -> BiEncoder:
-    """Load a model as the settings need it."""
+    """Load a model, and apply the settings to it."""
     return BiEncoder.from_pretrained(name, device=device, max_seq_length=settings.max_seq_length)
 
 
 def options_of(settings: Settings, batch_tokens: int = 2048) -> EncodeOptions:
-    """Return the options of ``encode`` that settings stand for. Truncation is counted, and reported at the end."""
+    """Return the options of ``encode`` for settings. Truncation is counted, and reported at the end."""
     return EncodeOptions(
         prompt_name=settings.prompt_name,
         prompt=settings.prompt,
@@ -150,7 +150,7 @@ def options_of(settings: Settings, batch_tokens: int = 2048) -> EncodeOptions:
 
 
 def _windows(texts: list[str]) -> Iterator[list[str]]:
-    """Divide texts into parts of a bounded number of texts and characters."""
+    """Divide texts into parts with a limited number of texts and characters."""
     rest, window, characters = iter(texts), list[str](), 0
     for text in rest:
         window.append(text)
@@ -163,7 +163,7 @@ def _windows(texts: list[str]) -> Iterator[list[str]]:
 
 
 def _leaves(types: pa.Schema) -> list[str]:
-    """Return the paths of the columns as parquet names them, nested ones with their parts."""
+    """Return the parquet paths of all columns, including the parts of nested columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -26,18 +26,18 @@ _ROUNDING = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a check of a folder of shards found."""
+    """The result of checking a folder of shards."""
 
     shards: int
     rows: int
     compared: int
     """Number of vectors that were compared with the model."""
     equal: int
-    """Number of those that are equal to the bit."""
+    """Number of compared vectors that are equal bit for bit."""
     difference: float
-    """The largest difference of a value."""
+    """The largest difference between two values."""
     problems: tuple[str, ...]
-    """A sentence about everything that is wrong."""
+    """A sentence about each problem."""
 
 
 def verify_shards(out: str | Path, sample: int = 100, seed: int = 0, device: str | None = None) -> Verified:
@@ -47,7 +47,7 @@ def verify_shards(out: str | Path, sample: int = 100, seed: int = 0, device: str
         out: The folder that :func:`embed_files` wrote.
         sample: Number of rows to embed again.
         seed: Random seed of the sample.
-        device: Where to run the model.
+        device: Device of torch to run the model on.
     """
     folder = folder_at(str(out))
     manifest = complete_manifest(folder)
@@ -66,10 +66,10 @@ def verify_shards(out: str | Path, sample: int = 100, seed: int = 0, device: str
 
 
 def _problems(folder: Folder, manifest: Manifest) -> Iterator[str]:
-    """Yield a sentence about each shard that is not as the manifest says."""
+    """Yield a sentence about each shard that differs from the manifest."""
     damaged = damaged_shards(folder, manifest.shards)
     for why in damaged.values():
-        yield f"{why}; the same sbert embed writes it again"
+        yield f"{why}; run the same sbert embed to write it again"
     for entry in manifest.shards:
         if entry.shard not in damaged and (wrong := _wrong_rows(folder, entry, manifest)):
             yield f"{folder.location(entry.file)} {wrong}"

@@ -18,10 +18,10 @@ from sbert.errors import SbertError, WrongUsage
 
 VERBS = {
     "encode": "Embed every text of a file; row i of the output belongs to row i of the input.",
-    "embed": "Embed files of any size into parquet shards; the same command goes on after any stop.",
+    "embed": "Embed files of any size into parquet shards; the same command resumes an interrupted job.",
     "verify": "Check the shards that sbert embed wrote: counts, digests, and a sample of vectors against the model.",
     "similarity": "Compare two texts, or all texts of a file with each other.",
-    "index": "Add the texts of files to a store; the same command again embeds only what is new or has changed.",
+    "index": "Add the texts of files to a store; repeating the command embeds only new and changed texts.",
     "search": "Find the texts of a store or of a file that are nearest in meaning to a query.",
     "serve": "Serve models and a store over HTTP: the APIs of OpenAI, Cohere, Jina and TEI, and a search page.",
     "store": "Show, check, compact or export a store that sbert index wrote.",
@@ -137,7 +137,7 @@ def _sentence(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return f"{type(error).__name__}: {error} (this was not foreseen; SBERT_TRACEBACK=1 shows where it happened)"
+    return f"{type(error).__name__}: {error} (an unexpected error; SBERT_TRACEBACK=1 shows where it was raised)"
 
 
 def _version(wanted: bool) -> None:

@@ -1,7 +1,7 @@
 """Divides vectors into clusters, with the same result in every run. Works on arrays only.
 
 scikit-learn computes k-means, agglomerative clustering and HDBSCAN, on one thread, because the sums of several threads
-differ in their last bits. Vectors are compared by cosine: they are brought to length 1 first.
+differ in their last bits. Vectors are compared by cosine, so they are first scaled to unit length.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from sbert.explore.threads import on_one_thread
 from sbert.types import FloatArray, IntArray
 
 ClusterMethod = Literal["kmeans", "agglomerative", "communities", "hdbscan"]
-"""How clusters are found: around k means; by joining the nearest clusters; around vectors with many neighbours; or
-where vectors are dense. The last two leave vectors without a cluster."""
+"""The algorithm: k-means; agglomerative clustering, which merges the nearest clusters; communities around vectors with
+many neighbours; or HDBSCAN, which finds dense regions. The last two may leave vectors without a cluster."""
 MOST_AGGLOMERATED = 20_000
-"""Number of vectors up to which agglomerative clustering is possible: it needs the distances of all pairs."""
+"""Maximum number of vectors for agglomerative clustering, which needs the distances of all pairs."""
 _MINI_BATCH_ROWS = 20_000
 _DENSE_DIMENSIONS = 50
 _SAMPLE = 2000
@@ -37,9 +37,9 @@ class ClusterOptions:
 
     Args:
         k: k-means: number of clusters, or "auto" for the number with the best silhouette on a sample.
-        threshold: Agglomerative: lowest mean cosine of clusters that are joined. Communities: lowest cosine with the
+        threshold: Agglomerative: minimum mean cosine of clusters to merge. Communities: minimum cosine with the
             centre. Defaults to 0.5 and 0.75.
-        min_size: Communities and HDBSCAN: smallest number of vectors of a cluster.
+        min_size: Communities and HDBSCAN: minimum number of vectors in a cluster.
         seed: Random seed of k-means.
     """
 
@@ -58,12 +58,12 @@ class Clusters:
     sizes: IntArray
     """(K,)."""
     medoids: IntArray
-    """(K,) the row of the vector that is nearest to the mean of its cluster."""
+    """(K,) the row of the vector nearest to the mean of the cluster."""
     cohesion: FloatArray
     """(K,) the mean cosine of the vectors of a cluster with their mean."""
 
     def rows(self, number: int) -> IntArray:
-        """Return the rows of a cluster, in their order."""
+        """Return the rows of a cluster, in ascending order."""
         return np.flatnonzero(self.labels == number)
 
 
@@ -77,8 +77,8 @@ def find_clusters(
 
     Args:
         vectors: (N, D).
-        method: How clusters are found.
-        options: Numbers and thresholds.
+        method: The clustering algorithm.
+        options: The options of the algorithm.
         texts: The texts of the vectors. If given, clusters of equal size are ordered by the text of their medoid, so
             that the numbers do not depend on the order of the rows; otherwise by their first row.
 
@@ -96,7 +96,7 @@ def find_clusters(
 
 
 def rows_by_label(labels: IntArray, count: int | None = None) -> list[IntArray]:
-    """Return the rows of each label, in their order.
+    """Return the rows of each label, in ascending order.
 
     Args:
         labels: (N,) whole numbers; negative ones are left out.
@@ -144,9 +144,9 @@ def summarised(vectors: FloatArray, labels: IntArray, texts: Sequence[str] | Non
 def stability(
     vectors: npt.ArrayLike, options: ClusterOptions | None = None, seeds: Sequence[int] = (0, 1, 2, 3, 4)
 ) -> float:
-    """Return how much the result of k-means depends on its random seed: 1 if not at all, about 0 if entirely.
+    """Measure the stability of k-means under different random seeds: 1 if all results are equal, about 0 for chance.
 
-    It is the mean adjusted Rand index of the clusterings of each two seeds.
+    The result is the mean adjusted Rand index over all pairs of seeds.
     """
     from sklearn.metrics import adjusted_rand_score
 
@@ -176,7 +176,7 @@ def _k_means(vectors: FloatArray, options: ClusterOptions) -> IntArray:
 
 
 def count_distinct(vectors: FloatArray, enough: int) -> int:
-    """Count the different vectors (N, D), and stop when there are enough."""
+    """Count the distinct vectors (N, D), up to ``enough``."""
     seen: set[bytes] = set()
     for row in vectors:
         seen.add(row.tobytes())

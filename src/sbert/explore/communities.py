@@ -1,4 +1,4 @@
-"""Finds communities: groups of vectors that all lie near one of them. Works on arrays only."""
+"""Finds communities: groups of vectors around one of them. Works on arrays only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sbert.explore.neighbours import close_pairs
 from sbert.types import FloatArray
 
 MOST_PAIRS = 100_000_000
-"""Number of near pairs that are kept in memory, about 1.2 GB. It may be raised."""
+"""Maximum number of near pairs in memory, about 1.2 GB. It can be increased."""
 
 
 def find_communities(
@@ -19,18 +19,18 @@ def find_communities(
     """Find communities of vectors, the largest first. A vector belongs to at most one.
 
     The neighbours of a vector are those whose cosine with it reaches the threshold. Each vector with enough
-    neighbours proposes them as a community. Proposals are accepted from the largest to the smallest, unless their
-    centre belongs to one already, and without the vectors of those accepted before. This is the method of
-    ``community_detection`` in sentence-transformers.
+    neighbours proposes them as a community. Proposals are processed from the largest to the smallest: a proposal is
+    skipped if its centre already belongs to a community, and vectors that do are removed from it. This is the method
+    of ``community_detection`` in sentence-transformers.
 
     Args:
         vectors: Vectors of length 1: (N, D).
-        threshold: Lowest cosine of a vector with the centre of its community.
-        min_size: Smallest number of vectors of a community, with its centre.
+        threshold: Minimum cosine of a vector with the centre of its community.
+        min_size: Minimum number of vectors in a community, including its centre.
         exact: Whether to compare all pairs. Defaults to whether there are at most 50,000 vectors.
 
     Returns:
-        The rows of each community: its centre first, then the others, the nearest first.
+        The rows of each community: the centre, then the others from the nearest to the farthest.
     """
     check_count("min_size", min_size)
     near = _graph(vectors, threshold, exact)

@@ -1,4 +1,4 @@
-"""Finds texts that say the same as another one, and chooses which of them to keep. Works on texts and arrays only."""
+"""Finds texts with nearly the same meaning, and chooses which of them to keep. Works on texts and arrays only."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from sbert.search.exact import semantic_search
 from sbert.types import FloatArray, IntArray
 
 Keep = Literal["first", "longest", "medoid"]
-"""Which text of a group is kept: the first one, the longest one, or the one with the most near texts."""
+"""Which text of a group is kept: the first one, the longest one, or the one with the most neighbours."""
 
 
 class DuplicateGroup(NamedTuple):
-    """A text that is kept, and the rows of the texts that it stands for."""
+    """A kept text, and the rows of its duplicates."""
 
     kept: int
     rows: list[int]
     scores: list[float]
-    """The cosine of each row with the kept one."""
+    """The cosine of each row with the kept text."""
     exact: list[bool]
-    """Whether the text of a row is equal to the kept one, up to spaces and the form of Unicode."""
+    """Whether the text of a row equals the kept one, apart from whitespace and Unicode normalization."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Duplicates:
-    """For each of N texts, the text that stands for it: itself if it is kept."""
+    """For each of N texts, the kept text of its group, which is the text itself if it is kept."""
 
     keeper: IntArray
-    """(N,) the row of the text that is kept."""
+    """(N,) the row of the kept text."""
     score: FloatArray
-    """(N,) the cosine with it; 1 for a text that is kept."""
+    """(N,) the cosine with the kept text; 1 for a kept text."""
     exact: npt.NDArray[np.bool_]
-    """(N,) whether the texts are equal, up to spaces and the form of Unicode."""
+    """(N,) whether the texts are equal, apart from whitespace and Unicode normalization."""
 
     @property
     def kept(self) -> IntArray:
-        """The rows that are kept, in their order."""
+        """The kept rows, in ascending order."""
         return np.flatnonzero(self.keeper == np.arange(len(self.keeper)))
 
     def groups(self) -> list[DuplicateGroup]:
@@ -61,7 +61,7 @@ class Duplicates:
 
 
 class Overlap(NamedTuple):
-    """A text that is also in another collection, or nearly so."""
+    """A text that also occurs in another collection, exactly or nearly."""
 
     row: int
     other_row: int
@@ -77,15 +77,15 @@ def find_duplicates(
     *,
     exact_search: bool | None = None,
 ) -> Duplicates:
-    """Find groups of texts with nearly the same meaning. Every text of a group is near to the one that is kept.
+    """Find groups of texts with nearly the same meaning. Every text of a group is similar to the kept text.
 
     Args:
         texts: N texts.
         vectors: Their vectors (N, D), which are compared by cosine.
-        threshold: Lowest cosine of a text with the one that stands for it.
+        threshold: Minimum cosine of a text with the kept text of its group.
         keep: Which text of a group to keep.
         exact_search: Whether to compare all pairs. Defaults to whether there are at most 50,000 texts; more are
-            compared by an index, which misses about 1 % of the pairs.
+            searched with an index, which misses about 1 % of the pairs.
 
     >>> found = find_duplicates(["가", "가 ", "나"], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     >>> found.kept.tolist(), found.groups()
@@ -106,7 +106,7 @@ def find_duplicates(
     stands_for[leaders] = leaders[place]
     score[leaders] = near
     exact = keeper != np.arange(len(texts))
-    exact &= stands_for[keeper] == keeper  # equal to a text that is kept itself
+    exact &= stands_for[keeper] == keeper  # only if the equal text is a kept one
     score = np.where(exact, 1, score[keeper]).astype(np.float32)
     return Duplicates(stands_for[keeper], score, exact)
 
@@ -118,14 +118,14 @@ def find_overlap(
     other_vectors: npt.ArrayLike,
     threshold: float = 0.9,
 ) -> list[Overlap]:
-    """Find the texts that are also in another collection, such as test sentences among training sentences.
+    """Find the texts that also occur in another collection, such as test sentences among training sentences.
 
     Args:
         texts: N texts.
         vectors: Their vectors (N, D), which are compared by cosine.
         other_texts: The texts of the other collection.
         other_vectors: Their vectors.
-        threshold: Lowest cosine of a text with the nearest one of the other collection.
+        threshold: Minimum cosine of a text with the nearest text of the other collection.
 
     Returns:
         The texts in their order, each with the nearest text of the other collection, or with an equal one.
@@ -153,12 +153,12 @@ def _check_lengths(texts: Sequence[str], vectors: FloatArray) -> None:
 
 
 def _plain(text: str) -> str:
-    """Return a text in one form of Unicode, with single spaces."""
+    """Normalize the Unicode form and the whitespace of a text."""
     return " ".join(normalize("NFC", text).split())
 
 
 def _exact_groups(texts: Sequence[str], keep: Keep) -> tuple[IntArray, IntArray]:
-    """Return the row that stands for each text among those equal to it, and all rows in the order of preference."""
+    """Return for each text the preferred row among equal texts, and all rows in order of preference."""
     order = np.arange(len(texts))
     if keep == "longest":
         order = np.argsort([-len(text) for text in texts], kind="stable")
@@ -170,7 +170,7 @@ def _exact_groups(texts: Sequence[str], keep: Keep) -> tuple[IntArray, IntArray]
 
 
 def _degrees(pairs: Iterable[Pairs], count: int) -> IntArray:
-    """Return the number of near rows of each row: (count,)."""
+    """Return the number of neighbours of each row: (count,)."""
     degrees = np.zeros(count, np.int64)
     for block in pairs:
         degrees += np.bincount(block.first, minlength=count) + np.bincount(block.second, minlength=count)

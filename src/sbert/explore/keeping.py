@@ -1,7 +1,7 @@
-"""Keeps vectors one after another, unless one that is kept already is near. Works on arrays only.
+"""Selects vectors greedily: a vector is kept unless a vector kept before is near. Works on arrays only.
 
-A vector is compared with those that are kept, not with all others, so that memory does not grow with the number of
-near pairs, and many duplicates make the work shorter.
+A vector is compared only with kept vectors, so that memory does not grow with the number of near pairs, and many
+duplicates reduce the work.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from sbert.search.measure import Scorer
 from sbert.types import FloatArray, IntArray
 
 _ROWS, _COLUMNS = 512, 8192  # shape of a block of cosines
-_SLACK = 1e-5  # by which a cosine in float32 may be too small
+_SLACK = 1e-5  # maximum rounding error of a cosine in float32
 
 
 def nearest_kept(vectors: FloatArray, threshold: float, exact: bool | None = None) -> tuple[IntArray, FloatArray]:
-    """Return for each vector the one that stands for it, which is itself if it is kept, and their cosine.
+    """Return for each vector the kept vector that represents it, which may be the vector itself, and their cosine.
 
     Args:
         vectors: Vectors of length 1, in the order of preference: (N, D).
-        threshold: Lowest cosine at which a vector is not kept beside another.
-        exact: Whether to compare each vector with all that are kept. Defaults to whether there are at most 50,000;
-            more are compared by an index.
+        threshold: Minimum cosine at which a kept vector represents another one.
+        exact: Whether to compare each vector with all kept vectors. Defaults to whether there are at most 50,000
+            vectors; more are searched with an index.
     """
     keeper, scores = np.arange(len(vectors)), np.ones(len(vectors), np.float32)
     kept: _Kept = _AllKept(vectors) if compares_all(vectors, exact) else _IndexedKept(vectors, threshold)
@@ -44,7 +44,7 @@ def nearest_kept(vectors: FloatArray, threshold: float, exact: bool | None = Non
 def _within(
     rows: IntArray, vectors: FloatArray, threshold: float, scorer: Scorer, keeper: IntArray, scores: FloatArray
 ) -> None:
-    """Choose among rows of one block, of which none is near to a vector that was kept before."""
+    """Select rows within one block, none of which is near to a vector kept before."""
     cosines = vectors[rows] @ vectors[rows].T
     chosen: list[int] = []
     for place in range(len(rows)):
@@ -59,10 +59,10 @@ def _within(
 
 
 class _Kept(Protocol):
-    """The vectors that are kept."""
+    """The kept vectors."""
 
     def nearest(self, rows: IntArray) -> IntArray:
-        """Return the kept row that is nearest to each of some rows, -1 if there is none."""
+        """Return the kept row nearest to each of the rows, or -1 if there is none."""
         ...
 
     def add(self, rows: IntArray) -> None:
@@ -71,7 +71,7 @@ class _Kept(Protocol):
 
 
 class _AllKept:
-    """Compares with all vectors that are kept."""
+    """Compares with all kept vectors."""
 
     def __init__(self, vectors: FloatArray) -> None:
         self._vectors = vectors
@@ -96,12 +96,12 @@ class _AllKept:
 
 
 class _IndexedKept:
-    """Compares with the vectors in the nearest cells of an index."""
+    """Compares with the kept vectors in the nearest cells of an index."""
 
     def __init__(self, vectors: FloatArray, threshold: float) -> None:
         self._vectors = vectors
         self._index: Any = pair_index(vectors, threshold)
-        self._index.reset()  # leaves the cells as they are
+        self._index.reset()  # removes the vectors, not the cells
 
     def nearest(self, rows: IntArray) -> IntArray:
         found: IntArray = self._index.search(self._vectors[rows], 1)[1][:, 0]

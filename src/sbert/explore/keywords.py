@@ -17,9 +17,9 @@ from sbert.text.stopwords import STOP_WORDS
 from sbert.types import Encoder, FloatArray, IntArray
 
 Choice = Literal["nearest", "mmr", "max-sum"]
-"""How keywords are chosen among the candidates: those nearest to the text; each next one near to the text and unlike
-those chosen before (maximal marginal relevance); or the least similar ones among the nearest (max sum distance)."""
-_MAX_SUM_POOL = 4  # candidates for each keyword of "max-sum"
+"""How keywords are chosen among the candidates: the nearest to the text; near to the text, but different from those
+chosen before (maximal marginal relevance); or the least similar to each other among the nearest (max sum distance)."""
+_MAX_SUM_POOL = 4  # number of candidates per keyword of "max-sum"
 _MOST_POOL = 20
 
 
@@ -45,12 +45,12 @@ def find_keywords(
     """Find the keywords of each text, the best first.
 
     Args:
-        texts: Texts in any language that writes spaces between words. Korean words lose their particles.
-        model: Embeds the phrases, and the texts unless their vectors are given.
+        texts: Texts in any language that writes spaces between words. Particles of Korean words are removed.
+        model: Embeds the phrases, and the texts if ``vectors`` is not given.
         top: Number of keywords of a text; fewer if it has fewer phrases.
         choice: How keywords are chosen.
         diversity: How much "mmr" avoids similar keywords: 0 not at all, 1 as much as possible.
-        longest: Largest number of words of a phrase.
+        longest: Maximum number of words in a phrase.
         stop_words: Words that no phrase contains.
         vectors: The vectors of the texts: (N, D).
         candidates: The phrases of each text to choose from. Defaults to all of its phrases.
@@ -94,16 +94,16 @@ def corpus_keywords(
     min_texts: int = 2,
     vectors: npt.ArrayLike | None = None,
 ) -> list[Keyword]:
-    """Find the keywords of all texts together: phrases of several texts that are near to the mean of the texts.
+    """Find the keywords of all texts together: phrases that occur in several texts and are near to their mean.
 
     Args:
         texts: Texts.
-        model: Embeds the phrases, and the texts unless their vectors are given.
+        model: Embeds the phrases, and the texts if ``vectors`` is not given.
         top: Number of keywords.
         choice: How keywords are chosen.
         diversity: How much "mmr" avoids similar keywords.
-        longest: Largest number of words of a phrase.
-        min_texts: Number of texts that a phrase must occur in.
+        longest: Maximum number of words in a phrase.
+        min_texts: Minimum number of texts that contain a phrase.
         vectors: The vectors of the texts: (N, D).
     """
     check_count("min_texts", min_texts)

@@ -1,4 +1,4 @@
-"""Places vectors on a plane so that near ones stay near. Works on arrays only."""
+"""Places vectors on a plane so that similar vectors are close together. Works on arrays only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sbert.explore.threads import on_one_thread
 from sbert.types import FloatArray, IntArray
 
 LANDMARKS = 10_000
-"""Number of vectors that are placed by t-SNE. Others are placed between their nearest ones of these."""
+"""Maximum number of vectors that t-SNE places. Others are placed between their nearest neighbours of these."""
 _DIMENSIONS, _NEAREST, _BLOCK = 50, 8, 2048
 
 
@@ -19,8 +19,8 @@ def plane_layout(vectors: npt.ArrayLike, seed: int = 0) -> FloatArray:
     """Place vectors on a plane: (N, D) -> (N, 2) float32, between -1 and 1.
 
     The vectors are reduced to 50 principal components and placed by t-SNE. If there are more than 10,000, a random
-    sample is placed, and every other vector lies at the mean of its nearest ones in the sample, weighted by their
-    similarity, which takes time and memory in proportion to their number. The same vectors give the same places.
+    sample is placed, and every other vector is placed at the mean of its nearest neighbours in the sample, weighted by
+    similarity. Time and memory grow linearly with the number of vectors. The same vectors give the same places.
 
     Args:
         vectors: (N, D).
@@ -56,7 +56,7 @@ def _tsne(vectors: FloatArray, seed: int) -> FloatArray:
 
 
 def _between(vectors: FloatArray, landmarks: IntArray, places: FloatArray) -> FloatArray:
-    """Place every vector at the weighted mean of its nearest landmarks; a landmark stays where it is."""
+    """Place every vector at the weighted mean of its nearest landmarks; landmarks keep their places."""
     found = np.empty((len(vectors), 2))
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors[landmarks].T

@@ -1,4 +1,4 @@
-"""Finds hard negatives for training: texts that are near to a question, but do not answer it."""
+"""Finds hard negatives for training: texts that are near to an anchor, but do not match it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sbert.search.exact import semantic_search
 from sbert.types import FloatArray
 
 ScorePairs = Callable[[list[tuple[str, str]]], FloatArray]
-"""Scores pairs of texts, higher for more similar ones: a cross-encoder's ``predict``."""
+"""Scores pairs of texts, such as ``predict`` of a cross-encoder; a higher score means more similar."""
 _QUERIES = 1024
 
 
 class Triplet(NamedTuple):
-    """An anchor, a text that belongs to it, one that does not, and the scores of both with the anchor."""
+    """An anchor, a matching text, a text that does not match, and the scores of both with the anchor."""
 
     anchor: str
     positive: str
@@ -32,14 +32,14 @@ class Triplet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NegativeOptions:
-    """Which texts are hard negatives.
+    """The options for choosing hard negatives.
 
     Args:
         count: Number of negatives of each pair; fewer if fewer are found.
-        skip: Number of the nearest texts to leave out, which are most likely to belong to the anchor.
-        depth: Number of nearest texts to choose from, with those that are left out.
-        margin: By how much the score of a negative must be below that of the positive.
-        most_score: Highest score of a negative; texts above it may be unlabelled positives.
+        skip: Number of nearest texts to skip, which are the most likely to match the anchor.
+        depth: Number of nearest texts to choose from, including skipped ones.
+        margin: Minimum difference between the scores of the positive and a negative.
+        most_score: Maximum score of a negative; texts above it may be unlabelled positives.
     """
 
     count: int = 1
@@ -67,15 +67,15 @@ def mine_negatives(
 ) -> Iterator[Triplet]:
     """Find hard negatives of pairs, among the second texts of all pairs and a corpus.
 
-    A text is never a negative of an anchor that it belongs to in any pair.
+    A text is never a negative of an anchor that it matches in any pair.
 
     Args:
-        pairs: Anchors and texts that belong to them, such as questions and answers.
+        pairs: Anchors and matching texts, such as questions and answers.
         embed: Embeds texts; they are compared by cosine.
-        options: Which texts are hard negatives.
+        options: The options for choosing hard negatives.
         corpus: More texts to choose from.
-        score_pairs: Scores the positive and the nearest texts again, more accurately; margin and highest score are
-            then those of its scores.
+        score_pairs: Scores the positive and the nearest texts again, more accurately; ``margin`` and ``most_score``
+            then refer to these scores.
     """
     options = options or NegativeOptions()
     if not pairs:

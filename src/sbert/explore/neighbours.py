@@ -1,7 +1,7 @@
 """Finds all pairs of vectors whose cosine reaches a threshold: exactly, or by an index if there are many vectors.
 
-Works on arrays only. An index proposes pairs, which are scored like those of an exact search; how many cells it looks
-into is chosen by the share of the true pairs that it finds on a sample.
+Works on arrays only. An index proposes pairs, which are scored as in an exact search. The number of cells to probe is
+chosen by the recall on a sample.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from sbert.types import FloatArray, IntArray
 logger = logging.getLogger(__name__)
 
 EXACT_ROWS = 50_000
-"""Number of vectors up to which all pairs are compared."""
+"""Maximum number of vectors of which all pairs are compared."""
 RECALL = 0.99
-"""Share of the true pairs that the number of cells is chosen for."""
+"""Recall of pairs for which the number of cells is chosen."""
 _SAMPLE, _BLOCK, _TRAINING_ROWS_PER_CELL = 512, 4096, 64
-_QUERIES = 256  # whose neighbours are in memory at a time
-_SLACK = 1e-4  # by which the cosine of the index may be too small
+_QUERIES = 256  # number of queries whose neighbours are in memory at a time
+_SLACK = 1e-4  # maximum error of a cosine of the index
 
 
 def unit_vectors(vectors: object) -> FloatArray:
@@ -59,7 +59,7 @@ def close_pairs(vectors: FloatArray, threshold: float, exact: bool | None = None
 
     Args:
         vectors: (N, D), as :func:`unit_vectors` returns them.
-        threshold: Lowest cosine of a pair.
+        threshold: Minimum cosine of a pair.
         exact: Whether to compare all pairs. Defaults to whether there are at most 50,000 vectors.
 
     Yields:
@@ -69,7 +69,7 @@ def close_pairs(vectors: FloatArray, threshold: float, exact: bool | None = None
 
 
 def compares_all(vectors: FloatArray, exact: bool | None) -> bool:
-    """Return whether all pairs of the vectors are compared: on request, or because there are few of them."""
+    """Return whether all pairs of the vectors are compared, on request or because there are few vectors."""
     return bool(exact) or (exact is None and len(vectors) <= EXACT_ROWS) or len(vectors) < _SAMPLE
 
 
@@ -85,7 +85,7 @@ def _indexed_pairs(vectors: FloatArray, threshold: float) -> Iterator[Pairs]:
 
 
 def pair_index(vectors: FloatArray, threshold: float) -> Any:
-    """Return an index of FAISS with all vectors, which looks into enough cells to find nearly all pairs."""
+    """Return an index of FAISS with all vectors, which probes enough cells to find nearly all pairs."""
     faiss = load_faiss()
     cells = cell_count(len(vectors))
     index = faiss.index_factory(vectors.shape[1], f"IVF{cells},Flat", faiss.METRIC_INNER_PRODUCT)
@@ -98,7 +98,7 @@ def pair_index(vectors: FloatArray, threshold: float) -> Any:
 
 
 def _choose_probes(index: Any, vectors: FloatArray, threshold: float) -> float:
-    """Set the number of cells that are searched, and return the share of the pairs of a sample that are found."""
+    """Set the number of cells to probe, and return the recall of pairs on a sample."""
     sample = np.sort(np.random.default_rng(1).choice(len(vectors), _SAMPLE, replace=False))
     truth = sum(int(np.count_nonzero(vectors[sample] @ vectors[part].T >= threshold)) for part in _parts(len(vectors)))
     scorer = Scorer(vectors, vectors, "cosine")

@@ -55,7 +55,7 @@ class Assigned(NamedTuple):
 
 
 class Merge(NamedTuple):
-    """Two groups of topics that are joined."""
+    """Two groups of topics that are merged."""
 
     first: list[int]
     second: list[int]
@@ -75,7 +75,7 @@ class Topics:
     confidence: FloatArray
     """(N,)."""
     least_confidence: float = 0.0
-    """Texts below this confidence have no topic."""
+    """Texts with a lower confidence have no topic."""
     fingerprint: str = ""
     """Identifies the model of the vectors, if it is known."""
 
@@ -100,10 +100,10 @@ class Topics:
         return replace(self, topics=topics, labels=labels, confidence=confidence)
 
     def hierarchy(self) -> list[Merge]:
-        """Join the two groups of topics that lose the least by it, again and again, until one is left.
+        """Merge the two groups of topics with the lowest cost, repeatedly until one group is left.
 
-        What is lost is the increase of the squared distances from the centres (Ward's method), which joins small
-        groups rather than adding one topic after another to a large one.
+        The cost is the increase of the squared distances from the centres (Ward's method), which merges small groups
+        rather than adding one topic after another to a large one.
         """
         groups = [[topic.number] for topic in self.topics]
         weights = np.array([max(topic.size, 1) for topic in self.topics], np.float64)
@@ -138,7 +138,7 @@ class Topics:
         return {str(period): numbers for period, numbers in counts.items()}
 
     def to_json(self) -> str:
-        """Return everything as JSON, from which :meth:`from_json` makes the same topics."""
+        """Return the topics as JSON, which :meth:`from_json` reads."""
         return json.dumps(
             {
                 "format": _FORMAT,
@@ -171,7 +171,9 @@ class Topics:
             if not whole or not all(np.isfinite(some).all() for some in numbers):
                 raise ValueError("sizes or numbers do not fit")
         except (ValueError, TypeError, LookupError, OverflowError, RecursionError) as error:
-            raise BadModel(f"these are no topics, or damaged ones ({shown(str(error))}); save them again") from None
+            raise BadModel(
+                f"these are not topics, or they are damaged ({shown(str(error))}); save them again"
+            ) from None
         return found
 
 
@@ -180,7 +182,7 @@ def _read_topic(number: int, stored: dict[str, Any]) -> Topic:
     words = [TopicWord(str(phrase), float(weight)) for phrase, weight in stored["words"]]
     examples = [int(row) for row in stored["examples"]]
     if stored["number"] != number or not all(isinstance(phrase, str) for phrase, _ in stored["words"]):
-        raise ValueError("a topic has another number, or a word that is no text")
+        raise ValueError("a topic has another number, or a word that is not a text")
     return Topic(number, int(stored["size"]), words, examples)
 
 
@@ -203,12 +205,12 @@ def find_topics(
     Args:
         texts: N texts.
         vectors: Their vectors (N, D).
-        count: Number of topics. k-means finds so many clusters; those of other methods are merged until so many are
-            left. Defaults to the number of clusters.
-        method: How clusters are found.
-        options: Options of the clustering.
+        count: Number of topics. k-means finds this number of clusters; the clusters of other methods are merged until
+            this number is left. Defaults to the number of clusters.
+        method: The clustering algorithm.
+        options: The options of the algorithm.
         words: Number of words of a topic.
-        longest: Largest number of words of a phrase.
+        longest: Maximum number of words in a phrase.
         least_confidence: Texts whose topic has a lower confidence have no topic.
     """
     check_count("words", words)
@@ -254,7 +256,7 @@ def _described(
 def _merged(
     found: Topics, vectors: FloatArray, texts: Sequence[str], terms: list[list[str]], count: int, words: int
 ) -> Topics:
-    """Join the most similar topics until ``count`` are left."""
+    """Merge the most similar topics until ``count`` are left."""
     target = np.arange(len(found.topics))
     for merge in found.hierarchy()[: len(found.topics) - count]:
         target[merge.second] = target[merge.first[0]]
@@ -265,7 +267,7 @@ def _merged(
 
 @on_one_thread
 def _examples(vectors: FloatArray, centre: FloatArray, rows: IntArray) -> list[int]:
-    """Return those of the rows that are nearest to a centre."""
+    """Return the rows nearest to a centre."""
     nearest: list[int] = rows[np.argsort(-(vectors[rows] @ centre), kind="stable")[:_EXAMPLES]].tolist()
     return nearest
 

@@ -14,7 +14,7 @@ from sbert.errors import BadInput, check_count, counted
 from sbert.models.postprocess import check_numbers, finish, merge_windows
 from sbert.models.prompts import choose_prompt
 from sbert.nn import heads
-from sbert.nn.processes import Setup, Tell, Work, in_processes
+from sbert.nn.processes import ReportProgress, Setup, Work, in_processes
 from sbert.nn.quantize import ranges_of
 from sbert.nn.threads import thread_count
 from sbert.text import Truncation, check_texts
@@ -89,6 +89,6 @@ def _embedder(model: BiEncoder, options: EncodeOptions, threads: int) -> Work:
 
 
 def _embed(
-    model: BiEncoder, options: EncodeOptions, part: tuple[int, Sequence[str]], _: Tell
+    model: BiEncoder, options: EncodeOptions, part: tuple[int, Sequence[str]], _: ReportProgress
 ) -> tuple[Array, Truncation]:
     return encode_counted(model, part[1], options)

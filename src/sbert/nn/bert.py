@@ -35,11 +35,11 @@ ACTIVATIONS: dict[str, tuple[Function, Function]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertSizes:
-    """The sizes in which one BERT-like model differs from another."""
+    """The sizes of a BERT-like model."""
 
     facts: Facts
     embedding_size: int
-    """If it differs from the hidden size, a projection follows the embeddings. ALBERT has one in any case."""
+    """If it differs from the hidden size, a projection follows the embeddings. ALBERT always has one."""
     heads: int
     intermediate_size: int
     activation: str
@@ -49,7 +49,7 @@ class BertSizes:
     pooler: bool
     """Whether the checkpoint has a pooler. It is not used here, but other libraries expect it in saved models."""
     shared_layer: bool = False
-    """Whether one layer is applied again and again, as in ALBERT, instead of a stack of different layers."""
+    """Whether one layer is applied repeatedly, as in ALBERT, instead of a stack of different layers."""
 
 
 class Bert(Transformer):
@@ -94,7 +94,7 @@ class Bert(Transformer):
     def _forward(
         self, ids: Tensor, groups: tuple[Group, ...], types: Tensor | None, last_forward: Callable[..., Tensor]
     ) -> Tensor:
-        """Apply all layers, the last one by ``last_forward``, in a workspace if possible."""
+        """Apply all layers, the last one with ``last_forward``, in a workspace if possible."""
         *layers, last = [*self.layers] * (self.facts.depth // len(self.layers))
 
         def compute(ids: Tensor, workspace: Workspace | None) -> Tensor:
@@ -106,7 +106,7 @@ class Bert(Transformer):
 
         weight = self.words.weight
         possible = (
-            # Inference mode, not merely no gradients: training passes with and without gradients must give equal bits.
+            # Inference mode is required, because training passes with and without gradients must give equal bits.
             torch.is_inference_mode_enabled()
             and not self.training
             and not torch.is_autocast_enabled("cpu")
@@ -122,12 +122,12 @@ class Bert(Transformer):
         if x.sum().isfinite():
             return x
         plain = compute(ids, None)
-        hurt, owners = _not_finite(plain, groups)
-        if hurt.all():
+        affected, owners = _not_finite(plain, groups)
+        if affected.all():
             return plain
-        harmless = ids[~hurt[owners]][0]
-        x = compute(torch.where(hurt[owners], harmless, ids), workspace)
-        rows = hurt if len(plain) == len(hurt) else hurt[owners]
+        substitute = ids[~affected[owners]][0]
+        x = compute(torch.where(affected[owners], substitute, ids), workspace)
+        rows = affected if len(plain) == len(affected) else affected[owners]
         return torch.where(rows[:, None], plain, x) if x.sum().isfinite() else plain
 
     @property
@@ -145,23 +145,23 @@ class Bert(Transformer):
 def _not_finite(rows: Tensor, groups: tuple[Group, ...]) -> tuple[Tensor, Tensor]:
     """Return which texts have values that are not finite, (B,), and the text of each token, (T,).
 
-    The rows are those of all tokens, or the first one of each text.
+    ``rows`` has the hidden states of all tokens, or of the first token of each text.
     """
     lengths = torch.tensor([group.length for group in groups for _ in range(group.texts)])
     owners = torch.arange(len(lengths)).repeat_interleave(lengths)
-    hurt = torch.zeros(len(lengths), dtype=torch.bool)
-    hurt[(owners if len(rows) == len(owners) else torch.arange(len(lengths)))[~rows.isfinite().all(dim=1)]] = True
-    return hurt, owners
+    affected = torch.zeros(len(lengths), dtype=torch.bool)
+    affected[(owners if len(rows) == len(owners) else torch.arange(len(lengths)))[~rows.isfinite().all(dim=1)]] = True
+    return affected, owners
 
 
 class Workspace:
-    """How the layers compute a batch if no gradients are needed: in few pieces of memory, on padded rows.
+    """Memory and padding for computing a batch without gradients.
 
-    With MKL, there is memory for one wide result at a time. New memory for each result would cost time, because the
-    system provides it page by page, filled with zeros. oneDNN allocates its results itself.
+    With MKL, a workspace holds one wide result at a time. Allocating memory for each result would take more time,
+    because the operating system provides it page by page and fills it with zeros. oneDNN allocates its own results.
 
     Args:
-        like: A tensor of the type of the results.
+        like: A tensor with the dtype and the device of the results.
         tokens: Number of tokens of the batch.
         widest: Width of the widest result.
     """
@@ -171,11 +171,14 @@ class Workspace:
         self._memory = like.new_empty(0 if USES_ONEDNN else (aligned_rows(tokens) + SPARE_ROWS) * widest)
 
     def padded(self, x: Tensor) -> Tensor:
-        """Append the rows that all layers compute besides those of the tokens."""
-        return pad(x, products.frequent_rows(len(x) + SPARE_ROWS)) if USES_ONEDNN else x
+        """Append the padding rows that all layers compute."""
+        return pad(x, products.rounded_rows(len(x) + SPARE_ROWS)) if USES_ONEDNN else x
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor, spare: int = 0) -> Tensor:
-        """Apply a linear map: (N, H) -> (at least tokens + spare, width), finite. Valid until the next call."""
+        """Apply a linear map: (N, H) -> (at least N + spare, width), where further rows are finite.
+
+        The result is valid until the next call.
+        """
         if USES_ONEDNN:
             return products.linear(x, weight, bias)
         rows, width = len(x), len(weight)
@@ -188,7 +191,7 @@ class Workspace:
 class Layer(nn.Module):
     """Self-attention and a feed-forward network, each with a residual connection and a layer norm after it.
 
-    With a workspace it overwrites its input.
+    With a workspace, a layer overwrites its input.
     """
 
     def __init__(self, sizes: BertSizes) -> None:
@@ -235,7 +238,7 @@ class Layer(nn.Module):
         return self._rest(firsts, attended, workspace)[:texts]
 
     def _project(self, x: Tensor, workspace: Workspace | None, which: slice) -> tuple[Tensor, ...]:
-        """Compute some of queries, keys and values: (N, H) -> (N or N + SPARE_ROWS, heads, size) each."""
+        """Compute the selected queries, keys and values: (N, H) -> (N or N + SPARE_ROWS, heads, size) each."""
         weight, bias = self.qkv.weight[which], self.qkv.bias[which]
         return self._heads(
             F.linear(x, weight, bias) if workspace is None else workspace.linear(x, weight, bias, SPARE_ROWS)
@@ -259,7 +262,7 @@ class Layer(nn.Module):
 
 
 def _plus(x: Tensor, layer: nn.Linear, y: Tensor, dropout: nn.Dropout, workspace: Workspace | None) -> Tensor:
-    """Compute ``x + dropout(layer(y))``, with a workspace as one matrix product that adds to ``x`` in place."""
+    """Compute ``x + dropout(layer(y))``, with a workspace by one matrix product that adds to ``x`` in place."""
     if workspace is None:
         x = x + dropout(layer(y))
         return x

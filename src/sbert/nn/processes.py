@@ -1,8 +1,8 @@
 """Runs a function in worker processes that may die or hang. Works with any function that can be pickled.
 
-A worker is a fresh Python process that imports only what it needs, nothing of the program that started it, so that
-programs need no ``__main__`` guard and notebooks work. It gets its items through a pipe, one at a time, and ends when
-the pipe is closed, be it because the program was killed.
+A worker is a new Python process that does not import the program that started it, so that programs need no
+``__main__`` guard and notebooks work. It receives its items through a pipe, one at a time, and ends when the pipe is
+closed, even if the program was killed.
 """
 
 from __future__ import annotations
@@ -22,56 +22,56 @@ from typing import IO, Any, NamedTuple
 
 from sbert.errors import BadInput, SbertError, WorkersLost, shown
 
-Tell = Callable[[Any], None]
-"""What a function calls to report its progress on an item."""
-Work = Callable[[Any, Tell], Any]
-"""A function that a worker applies to an item."""
+ReportProgress = Callable[[Any], None]
+"""A function that reports the progress on an item."""
+Work = Callable[[Any, ReportProgress], Any]
+"""A function that a worker applies to an item; it may report its progress."""
 ATTEMPTS = 3
-"""Number of workers that an item may cost before the whole call fails."""
+"""Number of lost workers with the same item after which the whole call fails."""
 _START = (
     "import pickle, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "sys.path[:] = pickle.load(sys.stdin.buffer); from sbert.nn.processes import serve; serve()"
 )
 _SECONDS_BETWEEN_CHECKS = 1.0
 _SECONDS_TO_START = 600.0
-"""A worker may take so long to start, whatever the timeout: it imports libraries and loads a model."""
+"""Minimum time that a worker has to start, whatever the timeout, because it imports libraries and loads a model."""
 
 
 class Event(NamedTuple):
-    """What happened to an item."""
+    """A message about an item."""
 
     kind: str
-    """"done", "news" or "lost"."""
+    """"done", "progress" or "lost"."""
     item: Any
     value: Any
-    """The result, what the function told, or a sentence about how the worker was lost that worked on the item."""
+    """The result, the reported progress, or a sentence that explains how the worker of the item was lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What every worker does first."""
+    """Prepares every worker for its items."""
 
     prepare: Callable[..., Work]
-    """Called once in each worker; returns the function for the items. A function of a module."""
+    """Called once in each worker; returns the function for the items. It must be importable from a module."""
     arguments: tuple[Any, ...]
     timeout: float | None = None
-    """Seconds after which a worker that reports nothing about its item is ended."""
+    """Seconds without a report after which a worker is killed."""
 
 
 def in_processes(setup: Setup, count: int, items: Iterable[Any]) -> Generator[Event, None, None]:
-    """Apply a function to every item in ``count`` processes, and yield what happens.
+    """Apply a function to every item in ``count`` processes, and yield events.
 
-    An item whose worker was lost is given to a new one. The first exception of the function is raised here, and all
+    The item of a lost worker is given to a new worker. The first exception of the function is raised here, and all
     workers end. Items are taken from the iterable only when a worker is free.
     """
-    news: _News = SimpleQueue()
+    messages: _Messages = SimpleQueue()
     supply, lost = _Supply(items), dict[int, int]()
-    workers = [_Worker(setup, news) for _ in range(count)]
+    workers = [_Worker(setup, messages) for _ in range(count)]
     try:
         for worker in workers:
             worker.take_from(supply)
         while any(worker.task is not None for worker in workers):
-            worker, kind, value = _next(news, workers)
+            worker, kind, value = _next(messages, workers)
             if worker.task is None or kind == "ready":
                 continue
             number, item = worker.task
@@ -85,7 +85,7 @@ def in_processes(setup: Setup, count: int, items: Iterable[Any]) -> Generator[Ev
                         "start fewer workers if memory is short, or allow more time"
                     )
                 supply.give_back(worker.task)
-            if kind != "news":
+            if kind != "progress":
                 worker.take_from(supply)
             yield Event(kind, item, value)
     finally:
@@ -93,25 +93,25 @@ def in_processes(setup: Setup, count: int, items: Iterable[Any]) -> Generator[Ev
             worker.stop()
 
 
-def _next(news: _News, workers: list[_Worker]) -> tuple[_Worker, str, Any]:
-    """Wait for the next message about an item in work, and end workers that have been silent for too long."""
+def _next(messages: _Messages, workers: list[_Worker]) -> tuple[_Worker, str, Any]:
+    """Wait for the next message about a running item, and kill workers that have been silent for too long."""
     while True:
         try:
-            worker, process, (kind, value) = news.get(timeout=_SECONDS_BETWEEN_CHECKS)
+            worker, process, (kind, value) = messages.get(timeout=_SECONDS_BETWEEN_CHECKS)
         except Empty:
             for worker in workers:
-                worker.end_if_silent()
+                worker.kill_if_silent()
             continue
-        if process is worker.holder:  # else it was lost after its last item
-            worker.heard(kind)
+        if process is worker.holder:  # otherwise it was lost after its last item
+            worker.mark_alive(kind)
             return worker, kind, value
 
 
-_News = SimpleQueue["tuple[_Worker, subprocess.Popen[bytes], tuple[str, Any]]"]
+_Messages = SimpleQueue["tuple[_Worker, subprocess.Popen[bytes], tuple[str, Any]]"]
 
 
 class _Supply:
-    """Numbered items, those that came back first."""
+    """Numbered items; returned items come first."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items: Iterator[tuple[int, Any]] = enumerate(items)
@@ -125,38 +125,38 @@ class _Supply:
 
 
 class _Worker:
-    """A process, which is started when it gets an item, and two threads that write to it and listen to it."""
+    """A process, which is started with its first item, and two threads that write to it and read from it."""
 
-    def __init__(self, setup: Setup, news: _News) -> None:
+    def __init__(self, setup: Setup, messages: _Messages) -> None:
         self.task: tuple[int, Any] | None = None
         self.holder: subprocess.Popen[bytes] | None = None
         """The process that the task was given to."""
-        self._setup, self._news = setup, news
+        self._setup, self._messages = setup, messages
         self._process: subprocess.Popen[bytes] | None = None
         self._silent = self._ready = False
-        self._heard = time.monotonic()
+        self._last_message = time.monotonic()
 
     def take_from(self, supply: _Supply) -> None:
-        """Work on the next item, if there is one."""
+        """Start the next item, or stop if there is none."""
         self.task = supply.take()
         if self.task is None:
             self.stop()
             return
-        self._heard = time.monotonic()
+        self._last_message = time.monotonic()
         self.holder = self._process or self._start()
         self._tasks.put(self.task[1])
 
-    def heard(self, kind: str) -> None:
-        """Note that the worker is alive."""
-        self._heard = time.monotonic()
+    def mark_alive(self, kind: str) -> None:
+        """Record that the worker is alive."""
+        self._last_message = time.monotonic()
         self._ready = self._ready or kind == "ready"
 
-    def end_if_silent(self) -> None:
-        """End a worker that has reported nothing for too long."""
+    def kill_if_silent(self) -> None:
+        """Kill the worker if it has reported nothing for too long."""
         process, timeout = self._process, self._setup.timeout
         if process is None or timeout is None:
             return
-        if time.monotonic() - self._heard > (timeout if self._ready else max(timeout, _SECONDS_TO_START)):
+        if time.monotonic() - self._last_message > (timeout if self._ready else max(timeout, _SECONDS_TO_START)):
             self._silent = True
             process.kill()
 
@@ -189,22 +189,22 @@ class _Worker:
         except OSError:  # the process has ended, which the other thread reports
             pass
         except Exception as error:  # an item cannot be pickled
-            self._news.put((self, process, ("failed", error)))
+            self._messages.put((self, process, ("failed", error)))
 
     def _listen(self, process: subprocess.Popen[bytes], tasks: SimpleQueue[Any]) -> None:
         assert process.stdout is not None
         try:
             with process.stdout as pipe:
                 while True:
-                    self._news.put((self, process, pickle.load(pipe)))
+                    self._messages.put((self, process, pickle.load(pipe)))
         except (EOFError, OSError, pickle.UnpicklingError):
-            how = self._how(process.wait())
-        if process is self._process:  # else it was stopped
+            reason = self._reason(process.wait())
+        if process is self._process:  # otherwise it was stopped
             self._process = None
         tasks.put(None)
-        self._news.put((self, process, ("lost", how)))
+        self._messages.put((self, process, ("lost", reason)))
 
-    def _how(self, code: int) -> str:
+    def _reason(self, code: int) -> str:
         if self._silent:
             return f"a worker process reported nothing for {self._setup.timeout:g} s and was ended"
         if code == -signal.SIGKILL:
@@ -213,25 +213,25 @@ class _Worker:
 
 
 def serve() -> None:
-    """Do the work of one worker process. Nothing but replies is written to its standard output."""
+    """Run a worker process. Only replies are written to its standard output."""
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     setup: Setup = pickle.load(requests)
     tasks: SimpleQueue[tuple[Any]] = SimpleQueue()
     threading.Thread(target=_receive, args=(requests, tasks), daemon=True).start()
-    tell = _Replies(replies)
+    reply = _Replies(replies)
     try:
         work = setup.prepare(*setup.arguments)
-        tell("ready", None)
+        reply("ready", None)
         while True:
             (item,) = tasks.get()
-            tell("done", work(item, lambda value: tell("news", value)))
+            reply("done", work(item, lambda value: reply("progress", value)))
     except BaseException as error:
-        tell("failed", portable(error))
+        reply("failed", portable(error))
 
 
 class _Replies:
-    """Writes messages whole, from any thread."""
+    """Writes complete messages, from any thread."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self._pipe = pipe
@@ -242,7 +242,7 @@ class _Replies:
 
 
 def _receive(requests: IO[bytes], tasks: SimpleQueue[tuple[Any]]) -> None:
-    """Pass on the items, and end the process when nobody can send more."""
+    """Queue the items, and end the process when the pipe is closed."""
     try:
         while True:
             tasks.put(pickle.load(requests))
@@ -251,7 +251,7 @@ def _receive(requests: IO[bytes], tasks: SimpleQueue[tuple[Any]]) -> None:
 
 
 def portable(error: BaseException) -> BaseException:
-    """Return an exception that another process can read."""
+    """Return an exception that can be unpickled in another process."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

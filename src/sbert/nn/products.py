@@ -1,8 +1,8 @@
 """Computes linear layers in inference with the library that is fastest on this processor. Works on tensors only.
 
-On AMD processors with AVX-512, MKL uses vectors of half the size, and oneDNN, which is part of torch as well,
-multiplies up to twice as fast. torch calls oneDNN for float32 only through an operator that its compiler uses. Both
-libraries keep rule 3 of :mod:`sbert.nn.stable`; their bits differ, so the choice depends on the processor alone.
+On AMD processors with AVX-512, MKL uses vectors of half the width, and oneDNN, which is also part of torch, is up to
+twice as fast. torch calls oneDNN for float32 only through an operator of its compiler. Both libraries follow rule 3 of
+:mod:`sbert.nn.stable`, but their results differ in the last bits, so the choice depends only on the processor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SCHEMA = "mkldnn::_linear_pointwise.binary(Tensor X, Tensor other, Tensor W, Te
 
 
 def _onednn() -> Any:
-    """Return the operator of oneDNN, or None if this build of torch has another one."""
+    """Return the operator of oneDNN, or None if this build of torch does not have it in this form."""
     try:
         operator = torch.ops.mkldnn._linear_pointwise
         return operator if str(operator.binary._schema) == _SCHEMA else None
@@ -31,15 +31,15 @@ _OPERATOR = _onednn()
 USES_ONEDNN = _OPERATOR is not None and torch.backends.cpu.get_cpu_capability() == "AVX512" and "AMD" in cpu_name()
 """Whether linear layers are computed by oneDNN instead of MKL."""
 BY_ROWS: dict[Any, tuple[int, ...]] = {} if _OPERATOR is None else {_OPERATOR.default: (0,), _OPERATOR.binary: (0, 1)}
-"""The functions of oneDNN, and which of their arguments have one row per token."""
+"""The operators of oneDNN, and the positions of their arguments that have one row per token."""
 
 
-def frequent_rows(rows: int) -> int:
-    """Round up to one of a few numbers of rows, by a 32nd at most.
+def rounded_rows(rows: int) -> int:
+    """Round up to one of a few numbers of rows, by less than 16 rows or 1/32, whichever is more.
 
-    oneDNN prepares every new number of rows, and the memory of results can be used again only for results of one size.
+    oneDNN prepares a kernel for every new number of rows, and memory can be reused only for results of the same size.
 
-    >>> frequent_rows(20), frequent_rows(1100), frequent_rows(2063)
+    >>> rounded_rows(20), rounded_rows(1100), rounded_rows(2063)
     (32, 1120, 2112)
     """
     step = max(MIN_ROWS, 1 << max(0, rows.bit_length() - 6))

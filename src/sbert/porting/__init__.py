@@ -1,4 +1,4 @@
-"""Answers for users of sentence-transformers: what each of their names and arguments is called here."""
+"""Answers for users of sentence-transformers: the counterparts of its names and arguments in sbert."""
 
 from sbert.porting.explain import explained, explained_class, renamed, unknown_name
 from sbert.porting.table import Answer, answer, sections

@@ -27,16 +27,16 @@ _THEIRS = {
     "semantic_search": "util.semantic_search",
     "most_similar_pairs": "util.paraphrase_mining_embeddings",
 }
-"""Our classes and functions, and theirs that users of sentence-transformers may take them for."""
+"""Classes and functions of sbert, and their counterparts in sentence-transformers."""
 _VERBS = {"batches", "call", "give", "leave", "load", "only", "pass", "put", "set", "train", "use", "write"}
 """First words of answers that are instructions."""
 _LOADING = ("from_pretrained", "__init__", "load")
 
 
 def explained(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that a call with a wrong argument raises a sentence that says what to write instead.
+    """Decorate a function so that a call with a wrong argument raises an error that names the right one.
 
-    The call itself is not changed: only when Python raises TypeError are the arguments compared with the signature.
+    The call itself is not changed. The arguments are compared with the signature only if Python raises TypeError.
 
     >>> @explained
     ... def semantic_search(queries, corpus, k=10): ...
@@ -108,7 +108,7 @@ def _about(own: str, qualified: str, name: str, parameters: list[str]) -> str:
 
 
 def _for_native(qualified: str, name: str) -> Answer | None:
-    """Return the answer for an argument of one of our functions under the name of theirs."""
+    """Return the answer for an argument of a function of sbert that has a counterpart in sentence-transformers."""
     owner, _, method = qualified.rpartition(".")
     place = _THEIRS.get(owner or method, "")
     if owner and method not in _LOADING:
@@ -124,7 +124,7 @@ def _instruction(found: Answer) -> str:
 
 
 def renamed(place: str, name: str) -> str:
-    """Return what to write instead of a name of theirs, as the second half of a sentence; "" for any other name.
+    """Return the replacement of a name of sentence-transformers as half a sentence, or "" for any other name.
 
     >>> renamed("losses", "TripletLoss")
     '; here it is: triplet, --loss triplet, whose default margin is 1'
@@ -140,9 +140,9 @@ def unknown_name(owner: str, name: str, *places: str) -> UnknownName:
     """Return the error for an attribute that does not exist.
 
     Args:
-        owner: What was asked, as the message calls it: a module or a class of ours.
+        owner: The name of the module or class of sbert, for the message.
         name: The name of the attribute.
-        places: The sections of the table to look into, for a module; those of a class are known.
+        places: The sections of the table to search for a module. The sections of a class are known.
     """
     kind = "module" if places else "object"
     theirs = _THEIRS.get(owner, "")

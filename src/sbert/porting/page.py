@@ -40,7 +40,7 @@ def _cell(found: Answer) -> str:
 
 
 def _rows(title: str) -> Iterator[tuple[str, Answer]]:
-    """Yield the names of a chapter: of the section itself, then those of the sections about its functions."""
+    """Yield the names of a chapter: those of the section itself, then those of the sections about its functions."""
     for place, rows in sections().items():
         owner, _, function = place.rpartition(".")
         if place != title and (owner != title or place in _TITLES):

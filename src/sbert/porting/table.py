@@ -10,17 +10,17 @@ from typing import Literal, NamedTuple, get_args
 Status = Literal["works", "refused", "renamed"]
 ANY = "*"
 _LIKE = {"encode_query": "encode", "encode_document": "encode", "encode_multi_process": "encode"}
-"""Methods whose arguments are those of another one."""
+"""Methods that have the same arguments as another method."""
 
 
 class Answer(NamedTuple):
-    """What becomes of a name of sentence-transformers."""
+    """The answer for a name of sentence-transformers."""
 
     status: Status
-    """Whether ``sbert.adapters.sentence_transformers`` has it with the same meaning, or refuses it. A name that it
-    refuses may exist under another name in sbert ("renamed")."""
+    """Whether ``sbert.adapters.sentence_transformers`` has the name with the same meaning, or refuses it. A refused
+    name may have another name in sbert ("renamed")."""
     text: str
-    """What to write with sbert's own classes."""
+    """The replacement with the classes of sbert."""
 
     @property
     def works(self) -> bool:
@@ -29,13 +29,13 @@ class Answer(NamedTuple):
 
     @property
     def plain(self) -> str:
-        """The text as an error message quotes it."""
+        """The text in the form of error messages."""
         return self.text.replace("`", "")
 
 
 @cache
 def sections() -> dict[str, dict[str, Answer]]:
-    """Return the table: the places of names, such as ``SentenceTransformer.encode``, and their names."""
+    """Return the table: places such as ``SentenceTransformer.encode``, and the names in each of them."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -61,7 +61,7 @@ def answer(place: str, name: str = "") -> Answer | None:
 
 
 def _places(place: str, name: str) -> list[str]:
-    """List where an answer may be, the most specific place first."""
+    """Return the places where an answer may be, the most specific first."""
     owner, _, method = place.rpartition(".")
     places = [place]
     if name and method in _LIKE:

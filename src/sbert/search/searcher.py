@@ -1,6 +1,6 @@
 """Retrieves and re-ranks: a bi-encoder finds a short list, and a more accurate model sorts it.
 
-Uses models through the protocols in ``search/found.py``. Keeps texts and vectors in memory, or in a store that lasts.
+Uses models through the protocols in ``search/found.py``. Keeps texts and vectors in memory, or in a persistent store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The log: one JSON object for each request, without texts unless they are asked for."""
+"""The log: one JSON object for each request, without texts by default."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger("sbert.serve.access")
 
 
 def write_to_standard_error(requests: bool = True) -> None:
-    """Let every record become a line of JSON on standard error; without ``requests``, only failures."""
+    """Write every record to standard error as a line of JSON; if ``requests`` is false, write only failures."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.handlers[:] = [handler]
@@ -61,7 +61,7 @@ def request_line(
 
 
 def failure(request_id: str, error: BaseException) -> None:
-    """Log an exception that was not foreseen, with the place where it happened."""
+    """Log an unexpected exception with the place where it was raised."""
     frames = error.__traceback__
     while frames is not None and frames.tb_next is not None:
         frames = frames.tb_next

@@ -1,4 +1,4 @@
-"""What one request asked for and what it took, for usage, headers, metrics and the log. Works on numbers only."""
+"""Counts and timings of one request, for usage records, headers, metrics and the log. Works on numbers only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sbert.text import Tokens
 
 @dataclass(slots=True)
 class Account:
-    """The figures of a request, which several computations add to."""
+    """The counts and timings of a request. Several threads may add to them."""
 
     began: float = field(default_factory=time.perf_counter)
     may_write: bool = True
@@ -34,8 +34,8 @@ class Account:
         """Seconds since the request began."""
         return time.perf_counter() - self.began
 
-    def read(self, tokens: Tokens, characters: int, seconds: float) -> None:
-        """Add rows of tokens."""
+    def add_tokens(self, tokens: Tokens, characters: int, seconds: float) -> None:
+        """Add the counts of tokenized texts, and the time that tokenization took."""
         with self._adding:
             self.items += len(tokens.lengths)
             self.characters += characters
@@ -43,8 +43,8 @@ class Account:
             self.truncated_tokens += tokens.truncation.lost
             self.tokenization += seconds
 
-    def computed(self, computed: Computed) -> None:
-        """Add the times of a computation."""
+    def add_timings(self, computed: Computed) -> None:
+        """Add the timings of a computation."""
         with self._adding:
             self.queue += computed.queue_seconds
             self.inference += computed.inference_seconds

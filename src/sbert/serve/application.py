@@ -1,4 +1,4 @@
-"""The ASGI application: routes, errors outside of them, CORS, and the hosts that are answered."""
+"""The ASGI application: routes, errors for unknown paths, CORS, and trusted hosts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def app(
         models: Names of models of any kind. Defaults to the model of the store, or to all-MiniLM-L6-v2.
         rerank: Name of the model that sorts hits and ranks documents.
         store: A store to search, which is created if there is none.
-        settings: Limits, keys and so on.
+        settings: Limits, API keys and other settings. Defaults to those of ``sbert serve``.
 
     >>> from starlette.testclient import TestClient
     >>> with TestClient(app()) as client:
@@ -54,7 +54,7 @@ def app(
 
 
 def application(loaded: Loaded, settings: Settings, shared_metrics: str | None = None) -> Starlette:
-    """Return the application for models that are loaded. Its threads start when a server starts it."""
+    """Return the application for loaded models. Its threads start when a server starts it."""
     running: list[Service] = []
 
     @asynccontextmanager
@@ -96,7 +96,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
 
 
 async def _outside(_: Request, error: Any) -> Response:
-    """Answer what no route does."""
-    message = "there is no such address; /docs lists them" if error.status_code == 404 else str(error.detail)
+    """Answer a request that matches no route."""
+    message = "there is no such path; /docs lists all of them" if error.status_code == 404 else str(error.detail)
     body = OPENAI.body(Refusal("not_found" if error.status_code == 404 else "invalid", message))
     return Response(orjson.dumps(body), error.status_code, getattr(error, "headers", None), "application/json")

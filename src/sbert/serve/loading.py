@@ -21,7 +21,7 @@ from sbert.search.store import Store, is_postgres
 class Loaded:
     """Models by their names, and the location of the store.
 
-    The store itself is opened by each process, which a connection must not leave.
+    Each process opens the store itself, because processes must not share a connection.
     """
 
     models: dict[str, TransformerModel]
@@ -29,7 +29,7 @@ class Loaded:
     """The name of the model that sorts the hits of searches."""
     store: str | None = None
     store_model: str | None = None
-    """The name of the model whose vectors the store keeps."""
+    """The name of the model that computes the vectors of the store."""
     fingerprints: dict[str, str] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     """The names by which the models were loaded."""
@@ -37,7 +37,7 @@ class Loaded:
     """Number of documents in the store when the server starts."""
 
     def open_store(self) -> Store | None:
-        """Open the store with its model, which must be the one that its vectors come from."""
+        """Open the store with its model, which must be the one that computed its vectors."""
         if self.store is None or self.store_model is None:
             return None
         return open_store(self.store, _retriever(self.models[self.store_model]))[0]
@@ -52,7 +52,7 @@ def load_all(
         models: Names of models. Defaults to the model of the store, or to all-MiniLM-L6-v2.
         rerank: Name of the model that sorts hits.
         store: An SQLite file or the address of a PostgreSQL database; it is created if there is none.
-        device: Where to run.
+        device: Device of torch to run the models on.
     """
     names = list(models) or [_model_of(store) or DEFAULT_MODEL]
     loaded: dict[str, TransformerModel] = {}
@@ -81,10 +81,10 @@ def _loaded(name: str, device: str | None) -> TransformerModel:
 
 
 def _free_name(name: str, taken: dict[str, TransformerModel]) -> str:
-    """Return what requests call a model: the name of its folder, or its name on the hub."""
+    """Return the name of a model in requests: the name of its folder, or its name on the hub."""
     short = Path(name).resolve().name if Path(name).exists() else name
     if short in taken:
-        raise BadInput(f"two models are called {short!r}, but requests tell them apart by name; rename a folder")
+        raise BadInput(f"two models are named {short!r}, but requests identify models by name; rename a folder")
     return short
 
 
@@ -115,7 +115,9 @@ def _store_model(store: str, loaded: dict[str, TransformerModel]) -> str:
             problem = problem or error
         else:
             return name
-    raise problem or BadInput(f"the store {store!r} needs a bi-encoder or a poly-encoder, but only others were named")
+    raise problem or BadInput(
+        f"the store {store!r} needs a bi-encoder or a poly-encoder, but only other models were given"
+    )
 
 
 def _fingerprint(model: TransformerModel) -> str:

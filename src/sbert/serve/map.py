@@ -12,12 +12,12 @@ from sbert.errors import shown
 from sbert.serve.http.refusal import Refusal
 
 MOST_TEXTS = 100_000
-"""Number of texts up to which a map is drawn."""
+"""Maximum number of texts of which a map is drawn."""
 _SECONDS = 600.0
 
 
 class StoreMap:
-    """The page of the store as it was when the map was drawn last.
+    """The page with the most recently drawn map of a store.
 
     Args:
         store: The location of the store.
@@ -32,13 +32,13 @@ class StoreMap:
         self._problem: str | None = None
 
     def page(self, texts: int) -> bytes | None:
-        """Return the page for a store of so many texts; None while it is being drawn."""
+        """Return the page for a store with this number of texts, or None while it is being drawn."""
         if texts < 1:
             raise Refusal("not_found", "the store has no texts, but a map needs some; add documents first")
         if texts > MOST_TEXTS:
             raise Refusal(
                 "invalid",
-                f"the store has {texts:,} texts, but maps are drawn of at most {MOST_TEXTS:,} here; use sbert map",
+                f"the store has {texts:,} texts, but the server draws at most {MOST_TEXTS:,}; use sbert map",
             )
         if self._drawing is not None and not self._drawing.done():
             return None

@@ -35,7 +35,7 @@ class Metrics:
     """The counters and distributions of one process.
 
     Args:
-        folder: Where several processes share their numbers; None for a single process.
+        folder: Folder in which several processes share their numbers. Defaults to a single process.
     """
 
     def __init__(self, folder: str | None = None) -> None:
@@ -43,22 +43,26 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.recent: deque[Recent] = deque(maxlen=_RECENT)
         self._count = self._counter("te_request_count", "Requests to models and stores", "method")
-        self._success = self._counter("te_request_success", "Requests that got their result", "method")
-        self._failure = self._counter("te_request_failure", "Requests that got an error", "err")
-        self._tokens = self._counter("sbert_tokens", "Tokens that models were asked to read")
-        self._truncated = self._counter("sbert_truncated_tokens", "Tokens that were dropped")
-        self._hits = self._counter("sbert_cache_hits", "Rows that were known already")
-        self._misses = self._counter("sbert_cache_misses", "Rows that had to be computed")
-        self._duration = self._histogram("te_request_duration", "Seconds of a request", _SECONDS)
-        self._tokenization = self._histogram("te_request_tokenization_duration", "Seconds of tokenizing", _SECONDS)
-        self._queue = self._histogram("te_request_queue_duration", "Seconds in the queue", _SECONDS)
-        self._inference = self._histogram("te_request_inference_duration", "Seconds of computing", _SECONDS)
+        self._success = self._counter("te_request_success", "Requests that succeeded", "method")
+        self._failure = self._counter("te_request_failure", "Requests that failed", "err")
+        self._tokens = self._counter("sbert_tokens", "Tokens of all requests")
+        self._truncated = self._counter("sbert_truncated_tokens", "Tokens dropped by truncation")
+        self._hits = self._counter("sbert_cache_hits", "Rows found in the cache")
+        self._misses = self._counter("sbert_cache_misses", "Rows not found in the cache")
+        self._duration = self._histogram("te_request_duration", "Duration of a request in seconds", _SECONDS)
+        self._tokenization = self._histogram(
+            "te_request_tokenization_duration", "Duration of tokenization in seconds", _SECONDS
+        )
+        self._queue = self._histogram("te_request_queue_duration", "Time in the queue in seconds", _SECONDS)
+        self._inference = self._histogram(
+            "te_request_inference_duration", "Duration of inference in seconds", _SECONDS
+        )
         self._length = self._histogram("te_request_input_length", "Tokens of a request", _TOKENS)
         self._batch_size = self._histogram("te_batch_next_size", "Texts of a batch", _COUNTS)
         self._batch_tokens = self._histogram("te_batch_next_tokens", "Tokens of a batch", _TOKENS)
-        self._queue_size = self._gauge("te_queue_size", "Requests that wait")
-        self._queue_tokens = self._gauge("sbert_queue_tokens", "Tokens that wait")
-        self._cache_bytes = self._gauge("sbert_cache_bytes", "Size of the cache")
+        self._queue_size = self._gauge("te_queue_size", "Queued requests")
+        self._queue_tokens = self._gauge("sbert_queue_tokens", "Queued tokens")
+        self._cache_bytes = self._gauge("sbert_cache_bytes", "Size of the cache in bytes")
         self._seen = (0, 0)
 
     def batch(self, rows: int, tokens: int) -> None:
@@ -71,9 +75,9 @@ class Metrics:
 
         Args:
             path: The route.
-            account: What it took.
-            now: When it ended.
-            error: Why it failed; None if it got its result.
+            account: Its counts and timings.
+            now: The time at which it ended.
+            error: The kind of its error; None if it succeeded.
         """
         self._count.labels(method=path).inc()
         (self._success.labels(method=path) if error is None else self._failure.labels(err=error)).inc()
@@ -97,7 +101,7 @@ class Metrics:
         return _TEI_COUNTER.sub(rb"\1", prometheus.generate_latest(registry))
 
     def observe(self, engine: Engine) -> None:
-        """Bring the numbers of the queues and the cache up to date."""
+        """Update the numbers of the queues and the cache."""
         self._queue_size.set(engine.waiting_jobs)
         self._queue_tokens.set(engine.waiting_tokens)
         self._cache_bytes.set(engine.cache.size)
@@ -131,7 +135,7 @@ class Metrics:
 
 
 def forget_process(folder: str, pid: int) -> None:
-    """Remove the current values of a process that has ended; what it counted stays."""
+    """Remove the current values of a process that has ended; its counters are kept."""
     prometheus.multiprocess.mark_process_dead(pid, path=folder)  # type: ignore[no-untyped-call]
 
 

@@ -25,24 +25,24 @@ from sbert.serve.metrics import forget_process
 from sbert.serve.settings import Settings
 
 _BACKLOG = 2048
-_OPENING_SECONDS = 15.0  # for the first line and the headers of a request
-_LARGEST_HEAD = 300_000  # bytes that arrive before the headers are complete, the beginning of a body among them
-_EARLY_SECONDS = 5.0  # a process that ends before is started again after a pause
+_OPENING_SECONDS = 15.0  # time limit for the first line and the headers of a request
+_LARGEST_HEAD = 300_000  # maximum number of bytes before the headers are complete, including the beginning of a body
+_EARLY_SECONDS = 5.0  # a process that ends earlier than this is restarted after a pause
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """HTTP that closes connections on which no whole request begins in time."""
+    """HTTP that closes a connection if the headers of a request are not complete in time."""
 
     _opening: asyncio.TimerHandle | None = None
     _head = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Start the time limit of the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Begin to wait when a further request begins, and refuse endless headers."""
+        """Start the time limit of a further request when it begins, and refuse endless headers."""
         if self._opening is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()
         if self._opening is not None:
@@ -53,12 +53,12 @@ class PatientProtocol(HttpToolsProtocol):
         super().data_received(data)
 
     def on_headers_complete(self) -> None:
-        """Stop waiting."""
+        """Stop the time limit."""
         self._stop_waiting()
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the time limit."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -77,7 +77,7 @@ class PatientProtocol(HttpToolsProtocol):
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Reserve an address. Nothing is accepted there yet."""
+    """Bind a socket to an address. It does not accept connections yet."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     reserved = socket.socket(family)
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -91,7 +91,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 def run(loaded: Loaded, settings: Settings, listening: socket.socket, shared_metrics: str | None = None) -> None:
-    """Serve in this process until SIGTERM or SIGINT; what was accepted is finished first."""
+    """Serve in this process until SIGTERM or SIGINT; accepted requests are finished first."""
     signal.signal(signal.SIGTERM, _leave)
     config = uvicorn.Config(
         application(loaded, settings, shared_metrics),
@@ -108,7 +108,7 @@ def run(loaded: Loaded, settings: Settings, listening: socket.socket, shared_met
 
 
 def run_several(count: int, loaded: Loaded, settings: Settings, listening: socket.socket, shared_metrics: str) -> None:
-    """Serve in ``count`` processes that share the weights; one that ends is started again."""
+    """Serve in ``count`` processes that share the weights; one that ends is restarted."""
     threads = max(1, torch.get_num_threads() // count)
     parent = os.getpid()
 
@@ -134,7 +134,7 @@ class _Supervisor:
             self._start()
 
     def run(self) -> None:
-        """Wait for the processes, and replace those that end, until a signal comes."""
+        """Wait for the processes, and replace those that end, until a signal arrives."""
         while self._started:
             sentinels = {process.sentinel: process for process in self._started}
             for sentinel in connection.wait(list(sentinels), timeout=0.5):
@@ -164,7 +164,7 @@ class _Supervisor:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End the process in the usual way, after uvicorn has finished what it accepted."""
+    """End the process in the usual way, after uvicorn has finished the accepted requests."""
     raise SystemExit(0)
 
 

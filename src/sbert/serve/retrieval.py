@@ -1,4 +1,4 @@
-"""A store of the server: searches and changes it on threads of its own, with models that go through the engine."""
+"""Searches and changes the store on separate threads, with models that compute through the engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sbert.types import Array, Hit
 Result = TypeVar("Result")
 _THREADS = 8
 _AT_ONCE = 256
-"""Number of texts that are embedded together, so that searches get in between."""
+"""Number of texts that are embedded together, so that searches can run in between."""
 
 
 class QueuedEncoder:
@@ -27,17 +27,17 @@ class QueuedEncoder:
 
     def __init__(self, served: Served) -> None:
         self._served = served
-        self.similarity_fn_name = served.vectors_of().similarity_fn_name
+        self.similarity_fn_name = served.bi_encoder().similarity_fn_name
 
     def encode_query(self, sentences: str, /) -> Array:
         """Embed a query: (D,)."""
-        prompt = self._served.vectors_of().prompt_for("query")
+        prompt = self._served.bi_encoder().prompt_for("query")
         vector: Array = self._served.encode_now([sentences], prompt)[0]
         return vector
 
     def encode_document(self, sentences: Sequence[str], /) -> Array:
         """Embed documents: (N, D)."""
-        prompt = self._served.vectors_of().prompt_for("document")
+        prompt = self._served.bi_encoder().prompt_for("document")
         starts = range(0, len(sentences), _AT_ONCE)
         return np.concatenate(
             [self._served.encode_now(sentences[start : start + _AT_ONCE], prompt) for start in starts]
@@ -56,12 +56,12 @@ class QueuedReranker:
 
 
 class Retrieval:
-    """A store with its model, and a re-ranker on request.
+    """A store with its model and an optional re-ranker.
 
     Args:
         store: The store.
-        served: The model that the vectors of the store come from.
-        reranker: Sorts the hits of requests that ask for it.
+        served: The model that computes the vectors of the store.
+        reranker: The model that sorts the hits of requests with ``rerank``.
     """
 
     def __init__(self, store: Store, served: Served, reranker: Served | None) -> None:
@@ -77,7 +77,7 @@ class Retrieval:
             return self._plain
         if self._reranked is None:
             raise BadInput(
-                "the search is to be re-ranked, but the server has no re-ranker; start it with --rerank MODEL"
+                "the request asks for re-ranking, but the server has no re-ranker; start it with --rerank MODEL"
             )
         return self._reranked
 
@@ -86,6 +86,6 @@ class Retrieval:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function)
 
     def close(self) -> None:
-        """Finish what is running, and close the store."""
+        """Finish the running calls, and close the store."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         self.store.close()

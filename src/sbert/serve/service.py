@@ -1,4 +1,4 @@
-"""Everything that the routes of one process share: models, store, engine, settings and figures."""
+"""Everything that the routes of one process share: models, store, engine, settings and metrics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Service:
 
     Args:
         loaded: The models and the location of the store.
-        settings: What is done and what is refused.
+        settings: Limits, API keys and other settings.
         shared_metrics: The folder in which several processes share their numbers.
     """
 
@@ -35,8 +35,8 @@ class Service:
         self.engine = Engine(
             settings.batch_tokens, settings.queue_tokens, settings.cache_bytes, observe=self.metrics.batch
         )
-        self.desk = ThreadPoolExecutor(thread_count(), "sbert-desk")
-        self.models = {name: Served(name, model, self.engine, self.desk) for name, model in loaded.models.items()}
+        self.executor = ThreadPoolExecutor(thread_count(), "sbert-executor")
+        self.models = {name: Served(name, model, self.engine, self.executor) for name, model in loaded.models.items()}
         self.open_bytes = OpenBytes(settings)
         self.device = next(iter(loaded.models.values())).device.type
         self.health = Health(list(self.models.values()))
@@ -46,10 +46,10 @@ class Service:
         store = loaded.open_store()
         self.retrieval = None if store is None else Retrieval(store, self.models[str(loaded.store_model)], reranker)
         self.map = StoreMap(str(loaded.store), loaded.sources.get(str(loaded.store_model), ""))
-        end_team()  # the threads of the engine compute from now on
+        end_team()  # from here on, only the threads of the engine compute
 
     def model(self, name: str | None = None, kinds: tuple[str, ...] = ("bi", "poly", "cross")) -> Served:
-        """Return a model by its name, or the first of one of the kinds, in the order of the kinds."""
+        """Return the model with this name, or the first model of the first kind that the server has."""
         if name is not None:
             if name not in self.models:
                 raise Refusal(
@@ -62,10 +62,10 @@ class Service:
             for served in self.models.values():
                 if served.kind == kind:
                     return served
-        raise BadInput(f"this server has no model of the kind that the route needs, which is {' or '.join(kinds)}")
+        raise BadInput(f"the route needs a model of the kind {' or '.join(kinds)}, but this server has none")
 
     def ranker(self, name: str | None = None) -> Served:
-        """Return the model that ranks: the one named, the re-ranker, or else the most accurate kind there is."""
+        """Return the model for ranking: the named one, the re-ranker, or a model of the most accurate kind."""
         return self.model(name or self.loaded.reranker, ("cross", "poly", "bi"))
 
     def check_items(self, count: int, what: str = "inputs") -> None:
@@ -75,7 +75,7 @@ class Service:
         if count > self.settings.max_items:
             raise Refusal(
                 "invalid",
-                f"the request has {count:,} {what}, but at most {self.settings.max_items:,} are allowed; divide it",
+                f"the request has {count:,} {what}, but at most {self.settings.max_items:,} are allowed; split it",
                 param=what,
             )
 
@@ -86,10 +86,10 @@ class Service:
         return self.retrieval
 
     def close(self) -> None:
-        """Finish what was accepted, and end the threads."""
+        """Finish the accepted work, and end the threads."""
         self.map.close()
         self.health.close()
         if self.retrieval is not None:
             self.retrieval.close()
-        self.desk.shutdown(wait=True)
+        self.executor.shutdown(wait=True)
         self.engine.close()

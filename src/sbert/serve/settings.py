@@ -15,7 +15,7 @@ _RIGHTS = ("read", "write")
 
 
 class Key(NamedTuple):
-    """An API key as it is compared, and whether it may change documents."""
+    """The digest of an API key, and whether the key permits changes to documents."""
 
     digest: bytes
     may_write: bool
@@ -23,35 +23,35 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a server does and what it refuses. The defaults are those of ``sbert serve``."""
+    """Limits, API keys and other settings. The defaults are those of ``sbert serve``."""
 
     keys: tuple[Key, ...] = ()
-    """API keys; without any, every request is accepted."""
+    """API keys. If there are none, every request is accepted."""
     private: bool = False
     """Whether /health and /metrics also need a key."""
     read_only: bool = False
-    """Whether documents cannot be added and deleted."""
+    """Whether adding and deleting documents is disabled."""
     origins: tuple[str, ...] = ()
     """Websites whose scripts may send requests (CORS)."""
     hosts: tuple[str, ...] = ()
-    """Values of the header Host that are accepted; all of them if there are none."""
+    """Accepted values of the header Host. If there are none, every value is accepted."""
     max_body_bytes: int = 32_000_000
     max_open_bytes: int = 512_000_000
-    """Size of all bodies that are read or answered at the same time."""
+    """Maximum size of the bodies of all requests that are being received or answered."""
     max_items: int = 2048
-    """Number of texts, pairs or documents of a request."""
+    """Maximum number of texts, pairs or documents of a request."""
     batch_tokens: int = 2048
     queue_tokens: int = 500_000
     cache_bytes: int = 256_000_000
     body_seconds: float = 30.0
-    """Time in which a body must arrive."""
+    """Time limit for receiving a body."""
     answer_seconds: float = 60.0
-    """Time after which a request without an answer is given up."""
+    """Time limit for answering a request."""
     log_texts: bool = False
-    """Whether lines of the log hold the body of a request."""
+    """Whether the log contains the bodies of requests."""
 
     def right(self, given: str | None) -> Key | None:
-        """Return the key that a request carries, if it is valid. Takes as long for every key."""
+        """Return the key of a request if it is valid, in a time that does not depend on the key."""
         digest = _digest((given or "").encode())
         found = None
         for key in self.keys:
@@ -61,7 +61,7 @@ class Settings:
 
 
 def read_keys(path: str | Path) -> tuple[Key, ...]:
-    """Read API keys from a file: one on each line, followed by "read" if it may only read.
+    """Read API keys from a file: one on each line, followed by "read" if the key is read-only.
 
     Empty lines, and lines that begin with #, are skipped.
     """
@@ -78,8 +78,8 @@ def read_keys(path: str | Path) -> tuple[Key, ...]:
             continue
         if len(words[0]) < _SHORTEST_KEY or len(words) > 2 or (words[1:] and words[1] not in _RIGHTS):
             raise BadInput(
-                f"line {number} of the file of keys is no key of at least {_SHORTEST_KEY} characters, on request "
-                "followed by read or write; make one with: openssl rand -hex 24"
+                f"line {number} of the file of keys is not a key of at least {_SHORTEST_KEY} characters, optionally "
+                "followed by read or write; generate one with: openssl rand -hex 24"
             )
         keys.append(Key(_digest(words[0].encode()), words[1:] != ["read"]))
     if not keys:

@@ -1,4 +1,4 @@
-"""The page of the server, from files of the package, and the policy that keeps it to itself. Works on bytes only."""
+"""Serves the page from files of the package, with a content security policy. Works on bytes only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PAGES = {"/": "index.html", "/docs": "api.html"}
 
 
 async def page(request: Request) -> Response:
-    """Return a page or one of its files; the names are those of the package's own files."""
+    """Return a page or one of its files. Only files of the package are served."""
     path = request.url.path
     name = _PAGES.get(path) or path.removeprefix("/page/")
     found = files().get(name)
@@ -42,7 +42,7 @@ def files() -> dict[str, bytes]:
 
 @cache
 def policy() -> str:
-    """Return what the page may load: its own files, and the map in a frame, whose style is within it."""
+    """Return the content security policy: the page loads its own files, and the map with inline style in a frame."""
     return (
         "default-src 'none'; connect-src 'self'; img-src 'self'; style-src 'self' 'unsafe-inline'; "
         f"script-src 'self' '{script_hash()}'; frame-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -1,4 +1,4 @@
-"""Shows the tokens of texts, and turns token ids into texts. Works on strings and numbers only."""
+"""Lists the tokens of texts, and decodes token ids. Works on strings and numbers only."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from sbert.errors import BadInput, shown
 from sbert.text import Tokenizer, Tokens, Truncation
 
-_LONGEST = 1_000_000  # characters of a text whose tokens are shown
+_LONGEST = 1_000_000  # maximum number of characters of a text
 
 
 def spelled(tokenizer: Tokenizer, texts: Sequence[str], special: bool) -> list[list[dict[str, Any]]]:
-    """Return the tokens of each text before truncation, with the characters that they stand for."""
+    """Return the tokens of each text before truncation, with the characters that they represent."""
     for row, text in enumerate(texts):
         if len(text) > _LONGEST:
             raise BadInput(
-                f"text {row} has {len(text):,} characters, but at most {_LONGEST:,} are tokenized; divide it"
+                f"text {row} has {len(text):,} characters, but at most {_LONGEST:,} are tokenized; split it"
             )
         check_unicode(row, text)
     encodings = tokenizer.uncut.encode_batch(list(texts), add_special_tokens=special)
@@ -35,13 +35,13 @@ def decoded(tokenizer: Tokenizer, rows: Sequence[list[int]], skip_special: bool)
 
 
 def check_ids(tokenizer: Tokenizer, rows: Sequence[list[int]]) -> None:
-    """Raise BadInput unless every row has ids, and only such that the tokenizer knows."""
+    """Raise BadInput if a row is empty or has ids outside the vocabulary."""
     known = tokenizer.uncut.get_vocab_size()
     for row, ids in enumerate(rows):
         if not ids or max(ids) >= known or min(ids) < 0:
             raise BadInput(
-                f"row {row} is {shown(ids)}, but must have token ids from 0 to {known - 1}, as /tokenize gives them; "
-                "send texts if the ids are those of another model"
+                f"row {row} is {shown(ids)}, but must have token ids from 0 to {known - 1}, as from /tokenize; "
+                "send texts if the ids come from another model"
             )
 
 
@@ -50,7 +50,7 @@ def check_unicode(row: int, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadInput(f"text {row} holds a lone surrogate, which is no Unicode character; replace it") from None
+        raise BadInput(f"text {row} contains a lone surrogate, which is not a Unicode character; replace it") from None
 
 
 def _token(text: str, number: int, token: str, special: int, span: tuple[int, int]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _token(text: str, number: int, token: str, special: int, span: tuple[int, in
 
 
 def given_ids(tokenizer: Tokenizer, inputs: Sequence[Sequence[Any]], most: int) -> Tokens:
-    """Check rows of token ids, and cut those that have more than ``most``."""
+    """Check rows of token ids, and truncate those with more than ``most`` tokens."""
     rows = [[int(number) for number in row] for row in inputs]
     check_ids(tokenizer, rows)
     cut = [row[:most] for row in rows]

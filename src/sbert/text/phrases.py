@@ -1,6 +1,6 @@
 """Finds the words and phrases of a text that may be its keywords, in English, Korean and other languages with spaces.
 
-A phrase is a run of adjacent words that are no stop words, without punctuation in between. Korean words lose their
+A phrase is a run of adjacent words that are not stop words, without punctuation in between. Korean words lose their
 particles: with kiwipiepy, which knows the parts of speech, only nouns are left; without it, the usual particles are
 cut off, and words that look like verbs are left out.
 """

@@ -108,7 +108,7 @@ def test_a_connection_lost_at_the_end_is_told_as_such(open_store, sql):
     def end_session(connection):
         sql.execute("SELECT pg_terminate_backend(%s, 5000)", (connection.info.backend_pid,))
 
-    with pytest.raises(NotWritten, match="is stored whole or not at all"):
+    with pytest.raises(NotWritten, match="is stored completely or not at all"):
         change(store, end_session)
     assert len(store) == 1
 
@@ -234,7 +234,7 @@ def test_tables_of_another_program_are_left_alone(place, sql):
     with pytest.raises(BadInput, match="holds tables of another program"):
         PostgresStore(place, FACTS)
     run(sql, "CREATE TABLE {} (x int)", place, "facts")
-    with pytest.raises(BadModel, match="is damaged or no store"):
+    with pytest.raises(BadModel, match="is damaged or not a store"):
         PostgresStore(place, FACTS)
 
 
@@ -254,7 +254,7 @@ def test_a_user_without_rights_is_told_so(open_store, place, sql):
     sql.execute("CREATE ROLE guest LOGIN")
     guest = place.replace("postgres:@", "guest:@")
     try:
-        with pytest.raises(NotWritten, match="does not let this user read it"):
+        with pytest.raises(NotWritten, match="does not permit this user to read it"):
             PostgresStore(guest)
         sql.execute(parts.SQL("GRANT USAGE ON SCHEMA {} TO guest").format(parts.Identifier(place.partition("#")[2])))
         with pytest.raises(NotWritten, match="does not let this user do that"):
@@ -276,7 +276,7 @@ def test_vectors_that_an_index_cannot_hold_are_one_sentence(open_store, monkeypa
     store = open_store(replace(FACTS, similarity="dot"))
     store.put(documents(2))
     store.save_index()
-    with pytest.raises(BadInput, match=r"cannot keep a value .* out of range for type halfvec"):
+    with pytest.raises(BadInput, match=r"cannot store a value .* out of range for type halfvec"):
         store.put([*documents(1, start=2), Document("a", "가", {}, np.full(4, 1e5, np.float32))])
     assert len(store) == 2
 
@@ -449,7 +449,7 @@ def test_a_damaged_row_is_told_as_such(open_store, place, sql, damage):
     store = open_store()
     store.put(documents(1))
     run(sql, f"UPDATE {{}} SET {damage}", place)
-    with pytest.raises(BadModel, match=r"^'postgresql://.* is damaged or no store .*; restore it from a backup"):
+    with pytest.raises(BadModel, match=r"^'postgresql://.* is damaged or not a store .*; restore it from a backup"):
         list(store)
 
 

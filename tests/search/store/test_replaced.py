@@ -107,7 +107,7 @@ def test_a_new_store_does_not_take_up_the_journal_of_one_that_was_removed(tmp_pa
     old.path.unlink()
     journal.write_bytes(left)
     with pytest.raises(
-        BadInput, match=r"faq\.db-wal' belongs to a store that is no longer there; put that store back"
+        BadInput, match=r"faq\.db-wal' belongs to a store that does not exist any more; restore that store"
     ):
         SqliteStore(old.path, FACTS)
     journal.unlink()

@@ -98,7 +98,7 @@ def test_a_damaged_store_is_told_as_such(store, damage):
     with sqlite3.connect(store.path) as connection:
         connection.execute(damage)
     connection.close()
-    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store .*; restore it from a backup"):
+    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or not a store .*; restore it from a backup"):
         list(SqliteStore(store.path))
 
 
@@ -136,7 +136,7 @@ def test_an_index_is_not_built_of_damaged_rows(indexed_vectors):
     with sqlite3.connect(store.path) as connection:
         connection.execute("UPDATE rows SET vector = ? WHERE key = 5", (np.full(4, np.nan, np.float32).tobytes(),))
     connection.close()
-    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or no store \(.vector 4 holds NaN"):
+    with pytest.raises(BadModel, match=r"저장소\.db' is damaged or not a store \(.vector 4 holds NaN"):
         store.compact()
 
 
@@ -151,7 +151,9 @@ def test_one_changed_bit_of_a_vector_is_found(tmp_path, precision):
         connection.execute("UPDATE rows SET vector = ? WHERE key = 2", (damaged,))
     connection.close()
     again = SqliteStore(store.path)
-    with pytest.raises(BadModel, match=r"damaged or no store \('a vector does not match its checksum'\); restore it"):
+    with pytest.raises(
+        BadModel, match=r"damaged or not a store \('a vector does not match its checksum'\); restore it"
+    ):
         again.nearest(vectors(1), 1)
     (problem,) = again.check()
     assert problem == "the rows 1 do not match their hashes or checksums; add these texts again"
@@ -180,7 +182,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_store_intact(store):
     connection = store._database._connection()
     ((pages,),) = connection.execute("PRAGMA page_count")
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")  # SQLite then reports a full disk
-    with pytest.raises(NotWritten, match=r"the disk of .*저장소\.db' is full; free some: what was stored is intact"):
+    with pytest.raises(
+        NotWritten, match=r"the disk of .*저장소\.db' is full, but the stored data is intact; free some space"
+    ):
         store.put([Document(row, "긴 글 " * 1000, {}, vector) for row, vector in enumerate(vectors(50))])
     assert [document.id for document in store] == ["가"]
     assert store.check() == []
@@ -243,7 +247,7 @@ def test_the_kind_of_the_index_can_be_chosen(indexed, kind):
 def test_an_index_of_rows_that_cannot_be_read_is_one_sentence(indexed_vectors, monkeypatch):
     store, _ = indexed_vectors
     monkeypatch.setattr(SqliteStore, "_vector_blocks", lambda *_: iter([]))  # as after damage to the table of the rows
-    with pytest.raises(BadModel, match=r"^there is no row to build the index in .* of; run sbert store check$"):
+    with pytest.raises(BadModel, match=r"^there are no rows for the index in .*; run sbert store check$"):
         store.compact()
 
 

@@ -1,6 +1,6 @@
-"""The names of sentence-transformers over the engine of sbert: a script changes one import.
+"""The names of sentence-transformers, implemented with sbert: a script changes one import.
 
-Every argument of theirs has the same meaning or is refused in one sentence; the page
+Every argument has the same meaning as there, or raises an error in one sentence; the page
 ``docs/from-sentence-transformers.md`` lists them all. New code is shorter with the classes of sbert itself.
 
 >>> from sbert.adapters.sentence_transformers import SentenceTransformer, util

@@ -28,9 +28,9 @@ class SentenceTransformer(Model):
     """A model with one vector per text, under the names of sentence-transformers.
 
     Attributes:
-        native: The model of sbert, for everything that has no name there.
+        native: The model of sbert, for features that sentence-transformers does not have.
         prompts: Texts to put before every text, by name.
-        default_prompt_name: The prompt to use if none is named.
+        default_prompt_name: The name of the default prompt.
         truncate_dim: Number of leading dimensions to keep.
 
     >>> model = SentenceTransformer("all-MiniLM-L6-v2")
@@ -166,7 +166,7 @@ class SentenceTransformer(Model):
         normalize_embeddings: bool = False,
         truncate_dim: int | None = None,
     ) -> Array:
-        """Embed texts. There are no other processes: every core works on its own batch."""
+        """Embed texts in this process, in which every core works on its own batch."""
         given = {name: value for name, value in locals().items() if name not in ("self", "sentences")}
         vectors: Array = self.encode(sentences, **given)
         return vectors

@@ -25,7 +25,7 @@ class CrossEncoder(Model):
     """A model that reads pairs of texts, under the names of sentence-transformers.
 
     Attributes:
-        native: The model of sbert, for everything that has no name there.
+        native: The model of sbert, for features that sentence-transformers does not have.
         activation_fn: The function that turns logits into scores; None for the model's own.
     """
 

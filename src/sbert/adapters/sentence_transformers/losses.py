@@ -1,7 +1,7 @@
 """``sentence_transformers.losses`` over the losses of sbert: the same names and arguments.
 
-A loss of theirs reads tokens and runs the model. The result here is a loss of :mod:`sbert.losses`, a function of
-embeddings and labels, for :class:`sbert.Trainer`; the model is therefore not used.
+A loss of sentence-transformers runs the model on tokens. The result here is a loss of :mod:`sbert.losses`, a function
+of embeddings and labels for :class:`sbert.Trainer`; therefore the model is not used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``SentenceTransformer`` and ``CrossEncoder`` have in common."""
+"""The base class of ``SentenceTransformer`` and ``CrossEncoder``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Model:
     """A model under the names of sentence-transformers.
 
     Attributes:
-        native: The model of sbert, for everything that has no name there.
+        native: The model of sbert, for features that sentence-transformers does not have.
     """
 
     native: TextModel
@@ -30,14 +30,14 @@ class Model:
         train_datasets: list[str] | None = None,
         safe_serialization: bool = True,
     ) -> None:
-        """Write a folder that sbert and sentence-transformers can load, with the prompts that are set now."""
+        """Write a folder that sbert and sentence-transformers can load, with the current prompts."""
         self._update_native()
         self.native.save_pretrained(path)
 
     save_pretrained = save
 
     def _update_native(self) -> None:
-        """Hand the settings that are kept here to the model of sbert."""
+        """Copy the settings of this object to the model of sbert."""
 
     @same(".evaluate")
     def evaluate(self, evaluator: Callable[[Any], Any], output_path: str | None = None) -> Any:
@@ -46,7 +46,7 @@ class Model:
 
     @same(".start_multi_process_pool")
     def start_multi_process_pool(self, target_devices: list[str] | None = None) -> dict[str, Any]:
-        """Return a pool of no processes, which the methods that take a pool accept."""
+        """Return an empty pool, which the methods with a parameter ``pool`` accept."""
         return {"input": None, "output": None, "processes": []}
 
     @staticmethod
@@ -82,7 +82,7 @@ class Model:
         return torch.float32
 
     def get_backend(self) -> str:
-        """Return the name of the engine under which sentence-transformers knows it."""
+        """Return the name of the engine in sentence-transformers."""
         return "torch"
 
     def to(self, device: str | torch.device) -> Self:
@@ -91,6 +91,6 @@ class Model:
         return self
 
     def eval(self) -> Self:
-        """Switch dropout off, which encoding and scoring do in any case."""
+        """Disable dropout, which encoding and scoring always do."""
         self.native.eval()
         return self

@@ -1,4 +1,4 @@
-"""Gives a function the arguments of theirs, and refuses those that have no meaning here."""
+"""Checks the arguments of sentence-transformers, and refuses those that have no meaning in sbert."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _OLD_NAMES = {"sentences": "inputs", "use_auth_token": "token"}
 def same(place: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function that has the signature of ``place`` in the table.
 
-    An argument that the table refuses raises an error unless it is None or has its default. A place such as ``.save``
-    is the method of that name of the class on which it is called.
+    An argument that the table refuses raises an error unless its value is None or the default. A place such as
+    ``.save`` is the method of that name of the class on which it is called.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -48,7 +48,7 @@ def _new_name(signature: inspect.Signature, name: str) -> str:
 
 
 def _check(place: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> None:
-    """Raise an error for an argument without a meaning here."""
+    """Raise an error for an argument without a meaning in sbert."""
     names = dict(zip(signature.parameters, args, strict=False)) | given
     for name, value in names.items():
         found = answer(place, name)
@@ -68,7 +68,7 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def prompted(encode: Callable[P, Any], names: Sequence[str]) -> Callable[P, Any]:
-    """Return a method like ``encode`` that puts the first of the prompts that the model has before every text."""
+    """Return a method like ``encode`` that prepends the first of the named prompts that the model has."""
 
     @functools.wraps(encode)
     def method(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -82,7 +82,7 @@ def prompted(encode: Callable[P, Any], names: Sequence[str]) -> Callable[P, Any]
 
 
 def move(model: TextModel, device: str | torch.device | list[str | torch.device] | None) -> None:
-    """Move a model to the device that a call names. A list of equal devices is one device."""
+    """Move a model to the device of a call. A list of equal devices is one device."""
     if device is None or device == []:
         return
     names = {str(each) for each in device} if isinstance(device, list) else {str(device)}

@@ -26,7 +26,7 @@ ScoreFunction = Callable[[Tensor, Tensor], Tensor]
 
 
 class SimilarityFunction(Enum):
-    """The measures that compare two vectors, as theirs names them."""
+    """The similarity measures under their names in sentence-transformers."""
 
     COSINE = "cosine"
     DOT_PRODUCT = "dot"
@@ -102,7 +102,7 @@ def pairwise_manhattan_sim(a: Any, b: Any) -> Tensor:
 
 @same("util.normalize_embeddings")
 def normalize_embeddings(embeddings: Tensor) -> Tensor:
-    """Scale every row to length one."""
+    """Scale every row to unit length."""
     return torch.nn.functional.normalize(embeddings, p=2, dim=1)
 
 
@@ -203,7 +203,7 @@ def community_detection(
     batch_size: int = 1024,
     show_progress_bar: bool = False,
 ) -> list[list[int]]:
-    """Find groups of rows that all lie near one of them: its row first, then the others, the nearest first."""
+    """Find groups of rows around one of them: first the centre, then the others from the nearest to the farthest."""
     rows = _rows(embeddings)
     if len(rows) < min_community_size:
         return []
@@ -217,7 +217,7 @@ def quantize_embeddings(
     ranges: FloatArray | None = None,
     calibration_embeddings: FloatArray | None = None,
 ) -> Array:
-    """Store vectors in fewer bits; without ranges, those of the vectors themselves are used."""
+    """Store vectors in fewer bits. The ranges default to those of the vectors."""
     vectors = to_tensor(embeddings).detach().cpu().numpy().astype(np.float32, copy=False)
     sample = vectors if calibration_embeddings is None else np.asarray(calibration_embeddings)
     if precision in ("int8", "uint8") and ranges is None and len(vectors):

@@ -25,12 +25,12 @@ def cluster(
     k: Annotated[str, typer.Option("-k", help="kmeans: number of clusters, or auto (best silhouette).")] = "auto",
     threshold: Annotated[
         float | None,
-        typer.Option(min=-1, max=1, help="agglomerative (0.5), communities (0.75): lowest cosine."),
+        typer.Option(min=-1, max=1, help="agglomerative (0.5), communities (0.75): minimum cosine."),
     ] = None,
     min_size: Annotated[int, typer.Option(min=1, help="communities, hdbscan: smallest cluster.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="kmeans: random seed.")] = 0,
     seeds: Annotated[
-        int, typer.Option("--stability", min=0, max=1000, help="kmeans: compare the clusters of so many seeds.")
+        int, typer.Option("--stability", min=0, max=1000, help="kmeans: number of seeds to compare.")
     ] = 0,
     out: RowsOutput = None,
     plot: MapPage = None,
@@ -68,7 +68,7 @@ def _count(k: str) -> int | Literal["auto"]:
     with suppress(ValueError):  # Python reads no number of thousands of digits
         if k.isdecimal() and int(k) >= 1:
             return int(k)
-    raise WrongUsage(f"-k is {shown(k)}, but must be auto or a whole number from 1 on")
+    raise WrongUsage(f"-k is {shown(k)}, but must be auto or a whole number of at least 1")
 
 
 def _show(corpus: Corpus, found: Clusters, score: float | None, in_json: bool, table: bool) -> None:

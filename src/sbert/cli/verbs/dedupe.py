@@ -1,4 +1,4 @@
-"""``sbert dedupe``: removes texts that say the same as another one, or finds those that are also in another file."""
+"""``sbert dedupe``: removes texts with nearly the same meaning, or finds texts that also occur in another file."""
 
 from __future__ import annotations
 
@@ -23,22 +23,20 @@ _OVERLAP_FIELDS = (*Overlap._fields, "text", "other_text")
 @reads_corpus
 def dedupe(
     given: CorpusInput,
-    threshold: Annotated[float, typer.Option(min=-1, max=1, help="Lowest cosine of two texts alike.")] = 0.9,
+    threshold: Annotated[float, typer.Option(min=-1, max=1, help="Minimum cosine of duplicates.")] = 0.9,
     keep: Annotated[str, typer.Option(help="Text of a group to keep: first, longest or medoid.")] = "first",
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Find texts that are also in this file or store instead.")
+        str | None, typer.Option(metavar="FILE", help="Instead find texts that also occur in this file or store.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the rows that are kept: .tsv, .csv, .jsonl, .parquet.")
+        Path | None, typer.Option("--output", "-o", help="Write the kept rows: .tsv, .csv, .jsonl, .parquet.")
     ] = None,
-    groups: Annotated[
-        Path | None, typer.Option(help="Write the rows that are removed, each with the row that is kept.")
-    ] = None,
+    groups: Annotated[Path | None, typer.Option(help="Write the removed rows, each with the kept row.")] = None,
     json: Json = False,
 ) -> None:
     """Find texts with nearly the same meaning, and keep one of each group.
 
-    Every text that is removed is at least as similar to the one that is kept as the threshold says.
+    The cosine of every removed text with the kept one is at least the threshold.
 
     Example: sbert dedupe questions.jsonl --threshold 0.9 -o clean.jsonl --groups groups.tsv
     """

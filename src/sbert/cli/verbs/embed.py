@@ -1,4 +1,4 @@
-"""``sbert embed``: files of any size in, a folder of parquet shards out; the same command goes on after any stop."""
+"""``sbert embed``: embeds files of any size into parquet shards; the same command resumes an interrupted job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _settings(
     keep: Annotated[str | None, typer.Option(help="Further fields to write, such as lang,year.")] = None,
     kind: Format = None,
     rows_per_shard: Annotated[
-        int | None, typer.Option(min=1, help="Most rows of a shard. Defaults to 1,024 to 65,536, by the input.")
+        int | None, typer.Option(min=1, help="Maximum number of rows in a shard. Defaults to 1,024 to 65,536.")
     ] = None,
     precision: Annotated[str, typer.Option(help="float32, float16, int8, uint8, binary, ubinary.")] = "float32",
     normalize_embeddings: Annotated[bool, typer.Option("--normalize", help="Scale vectors to unit length.")] = False,
@@ -60,14 +60,14 @@ def _settings(
 
 
 def _running(
-    workers: Annotated[int, typer.Option(min=1, help="Processes, or actors of Ray, that share the work.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Number of processes, or of Ray actors.")] = 1,
     engine: Annotated[str, typer.Option(help="local, or ray.")] = "local",
     address: Annotated[
         str | None, typer.Option(help="Address of a Ray cluster, or auto. Defaults to a new one on this machine.")
     ] = None,
     device: Device = None,
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens per batch; affects speed and memory only.")] = 2048,
-    timeout: Annotated[float, typer.Option(help="Seconds that a worker may take for 4,096 texts.")] = 600.0,
+    timeout: Annotated[float, typer.Option(help="Time limit of a worker in seconds for 4,096 texts.")] = 600.0,
     dedupe: Annotated[
         bool, typer.Option("--dedupe", help="Embed texts that occur in several shards once; needs space on the disk.")
     ] = False,
@@ -95,16 +95,16 @@ def _embed(
     running: Running,
     model: ModelName = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Remove what another job wrote to the folder, and start over.")
+        bool, typer.Option("--force", help="Remove the output of another job from the folder, and start over.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """Embed files of any size into parquet shards; the same command goes on after any stop.
+    """Embed files of any size into parquet shards; the same command resumes an interrupted job.
 
     Example: sbert embed texts/*.jsonl.gz -o vectors --column text --id number --workers 4
     """
     if running.engine == "ray":
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a new cluster would report to its makers
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # otherwise a new cluster sends usage statistics
     start = time.perf_counter()
     done = embed_files(
         inputs, out, model=model, settings=settings, running=running, force=force, show_progress_bar=True

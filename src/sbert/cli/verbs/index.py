@@ -1,4 +1,4 @@
-"""``sbert index``: files of texts in, a store that can be searched out. The same command again updates the store."""
+"""``sbert index``: adds files of texts to a store, which can be searched. Repeating the command updates the store."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def index(
     device: Device = None,
     as_json: Json = False,
 ) -> None:
-    """Add the texts of files to a store; the same command again embeds only what is new or has changed.
+    """Add the texts of files to a store; repeating the command embeds only new and changed texts.
 
     Example: sbert index faq.tsv --store faq.db --id number --metadata lang,year
     """
@@ -88,8 +88,8 @@ def index(
 def _shards(files: list[str], for_files: tuple[str | None, ...], kept: list[str] | None) -> ShardDocuments:
     if len(files) > 1 or any(for_files):
         raise WrongUsage(
-            f"{files[0]} is a folder of sbert embed, which is indexed alone, with the ids and texts that it was made "
-            "with; leave out other files, --id, --column and --format"
+            f"{files[0]} is a folder of sbert embed, which is indexed alone, with its own ids and texts; "
+            "leave out other files, --id, --column and --format"
         )
     return ShardDocuments(files[0], [] if kept == ["none"] else kept)
 
@@ -151,5 +151,7 @@ def _report(store: Store, added: Added, deleted: int, seconds: float, in_json: b
     parts += [f"{deleted:,} deleted"] if deleted else []
     show.note(f"{', '.join(parts)}; {counted(added.embedded, 'text')} embedded in {seconds:.1f} s")
     if added.repeated:
-        show.note(f"{counted(added.repeated, 'row')} had an id that occurs again later; the last row of an id counts")
+        show.note(
+            f"{counted(added.repeated, 'row')} had an id that occurs again later; only the last row of an id is kept"
+        )
     show.note(f"the store holds {counted(total, 'text')}")

@@ -1,4 +1,4 @@
-"""``sbert keywords``: the phrases that say best what a text is about."""
+"""``sbert keywords``: finds the phrases that describe a text best."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def keywords(
     top: Annotated[int, typer.Option(min=1, help="Number of keywords.")] = 5,
     choice: Annotated[str, typer.Option(help="nearest, mmr (varied) or max-sum (most varied).")] = "mmr",
     diversity: Annotated[float, typer.Option(min=0, max=1, help="mmr: how much to avoid similar keywords.")] = 0.5,
-    longest: Annotated[int, typer.Option(min=1, max=5, help="Largest number of words of a keyword.")] = 2,
-    together: Annotated[bool, typer.Option("--together", help="Keywords of all texts together.")] = False,
+    longest: Annotated[int, typer.Option(min=1, max=5, help="Maximum number of words in a keyword.")] = 2,
+    together: Annotated[bool, typer.Option("--together", help="Find keywords of all texts together.")] = False,
     out: RowsOutput = None,
     json: Json = False,
 ) -> None:
     """Find the phrases that are nearest in meaning to each text, in English and Korean.
 
-    Korean words lose their particles: by kiwipiepy if it is installed (pip install 'sbert[ko]'), else by rules.
+    Particles of Korean words are removed by kiwipiepy if it is installed (pip install 'sbert[ko]'), else by rules.
 
     Example: sbert keywords articles.jsonl --top 3
     """
     check_value("--choice", choice, get_args(Choice))
     check_outputs([given.source], {"-o": (out, TABLE_SUFFIXES)}, json)
     if together and out is not None:
-        raise WrongUsage("--together gives no keywords of single rows, but -o writes those; leave one of them out")
+        raise WrongUsage("--together finds no keywords of single rows, which -o writes; leave one of them out")
     corpus = given.read(out, ["keywords"])
     chosen = cast(Choice, choice)
     if together:

@@ -27,7 +27,7 @@ def map(
     ] = "topic",
     title: Annotated[str | None, typer.Option(help="Title of the page. Defaults to the name of the file.")] = None,
     parquet: Annotated[
-        Path | None, typer.Option(help="Also write texts, places and groups, such as for embedding-atlas.")
+        Path | None, typer.Option(help="Also write texts, positions and groups, such as for embedding-atlas.")
     ] = None,
 ) -> None:
     """Draw a map of texts: similar ones lie close together; move, zoom, point and search on the page.

@@ -23,14 +23,16 @@ _WINDOW = 1024
 
 
 def mine(
-    source: Annotated[str, typer.Argument(metavar="PAIRS", help="File of anchors and texts that belong to them.")],
+    source: Annotated[str, typer.Argument(metavar="PAIRS", help="File of anchors and matching texts.")],
     out: Annotated[Path, typer.Option("--output", "-o", help="Triplets: .tsv, .csv, .jsonl or .parquet.")],
     corpus: Annotated[str | None, typer.Option(metavar="FILE", help="More texts to choose negatives from.")] = None,
     count: Annotated[int, typer.Option(min=1, help="Number of negatives of each pair.")] = 1,
-    skip: Annotated[int, typer.Option(min=0, help="Number of the nearest texts to leave out.")] = 0,
+    skip: Annotated[int, typer.Option(min=0, help="Number of nearest texts to skip.")] = 0,
     depth: Annotated[int, typer.Option(min=1, help="Number of nearest texts to choose from.")] = 50,
-    margin: Annotated[float, typer.Option(help="How far below the positive the score of a negative must be.")] = 0.05,
-    most_score: Annotated[float, typer.Option(help="Highest score of a negative.")] = 0.95,
+    margin: Annotated[
+        float, typer.Option(help="Minimum difference between the scores of positive and negative.")
+    ] = 0.05,
+    most_score: Annotated[float, typer.Option(help="Maximum score of a negative.")] = 0.95,
     rescore: Annotated[
         str | None, typer.Option(metavar="MODEL", help="Cross-encoder that scores the candidates again.")
     ] = None,

@@ -26,23 +26,26 @@ _LOGS = ("json", "off", "texts")
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL", help="Models of any kind. Defaults to that of the store, or the default."),
+        typer.Argument(metavar="MODEL", help="Models of any kind. Defaults to the model of the store."),
     ] = None,
     rerank: Annotated[str | None, typer.Option(metavar="MODEL", help="Model that sorts hits and ranks.")] = None,
     store: Annotated[str | None, typer.Option(help="Store to search; it is created if there is none.")] = None,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0 is all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 is any free one.")] = 8080,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes, which share the weights.")] = 1,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is all interfaces.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 is any free port.")] = 8080,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Number of processes, which share the weights.")] = 1,
     api_key_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keys, one a line; 'read' after one keeps it from writing.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File of API keys, one per line; 'read' after a key makes it read-only."),
     ] = None,
     private: Annotated[bool, typer.Option("--private", help="/health and /metrics need a key, too.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Documents cannot be changed.")] = False,
-    cors: Annotated[list[str] | None, typer.Option(metavar="ORIGIN", help="Website whose scripts may ask.")] = None,
-    cache_mb: Annotated[int, typer.Option(min=0, help="Size of the cache of vectors, per process.")] = 256,
-    max_body_mb: Annotated[int, typer.Option(min=1, max=1000, help="Largest request.")] = 32,
-    max_items: Annotated[int, typer.Option(min=1, help="Most texts of a request.")] = 2048,
-    queue_tokens: Annotated[int, typer.Option(min=1, help="Tokens that may wait for a model.")] = 500_000,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse changes to documents.")] = False,
+    cors: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Website whose scripts may send requests.")
+    ] = None,
+    cache_mb: Annotated[int, typer.Option(min=0, help="Size of the cache of vectors in MB, per process.")] = 256,
+    max_body_mb: Annotated[int, typer.Option(min=1, max=1000, help="Maximum size of a request in MB.")] = 32,
+    max_items: Annotated[int, typer.Option(min=1, help="Maximum number of texts in a request.")] = 2048,
+    queue_tokens: Annotated[int, typer.Option(min=1, help="Maximum number of queued tokens per model.")] = 500_000,
     log: Annotated[str, typer.Option(help="json (a line for each request), off, or texts (with bodies).")] = "json",
     device: Device = None,
 ) -> None:
@@ -51,7 +54,7 @@ def serve(
     Example: sbert serve --store faq.db --rerank runs/cross
     """
     check_value("--log", log, _LOGS)
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # every request has a thread of its own
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # requests are tokenized by several threads
     with tempfile.TemporaryDirectory(prefix="sbert-serve-") as folder:
         if workers > 1:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # read when prometheus_client is imported
@@ -81,7 +84,7 @@ def _run(
     folder: str,
     with_log: bool,
 ) -> None:
-    """Load what is wanted, and serve it until a signal comes."""
+    """Load the models and the store, and serve them until a signal arrives."""
     from sbert.serve import access, process
     from sbert.serve.loading import load_all
 
@@ -97,7 +100,7 @@ def _run(
 
 @contextmanager
 def _extra() -> Iterator[None]:
-    """Say how to install what the extra needs."""
+    """Convert the error of a missing package to one that explains how to install it."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -105,9 +108,9 @@ def _extra() -> Iterator[None]:
 
 
 def _hosts(host: str, with_keys: bool) -> tuple[str, ...]:
-    """Return the names under which requests must ask for a server of this machine alone.
+    """Return the accepted host names of a server that only this machine can reach.
 
-    Otherwise a website could let its own name point here, and read the answers.
+    Otherwise a website could resolve its own name to this address, and read the responses.
     """
     if with_keys or not _is_loopback(host):
         return ()
@@ -130,4 +133,6 @@ def _announce(loaded: Loaded, address: tuple[str, int], open_to_all: bool) -> No
     if loaded.store is not None and not loaded.documents:
         show.note("warning: the store is empty; sbert index, or POST /documents, adds documents to it", "yellow")
     if open_to_all:
-        show.note("warning: everyone who can reach this address can use it; --api-key-file asks for keys", "yellow")
+        show.note(
+            "warning: everyone who can reach this address can use it; require keys with --api-key-file", "yellow"
+        )

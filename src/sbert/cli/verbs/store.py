@@ -36,8 +36,8 @@ def store(
 ) -> None:
     """Show, check, compact or export a store that sbert index wrote.
 
-    check compares every vector with its form, and the index with an exact search, and ends with exit code 1 if
-    something is wrong; compact builds the index again and frees the space of deleted texts.
+    check verifies every row, compares the index with an exact search, and exits with code 1 if it finds a problem;
+    compact rebuilds the index and frees the space of deleted texts.
 
     Example: sbert store check faq.db
     """

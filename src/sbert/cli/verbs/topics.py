@@ -1,4 +1,4 @@
-"""``sbert topics``: what the texts of a collection are about."""
+"""``sbert topics``: finds the topics of a collection of texts."""
 
 from __future__ import annotations
 
@@ -27,15 +27,19 @@ _ADDED = ("topic", "topic_name", "confidence")
 @reads_corpus
 def topics(
     given: CorpusInput,
-    count: Annotated[int | None, typer.Option(min=1, help="Number of topics. Defaults to the clusters.")] = None,
-    method: Annotated[str, typer.Option(help=f"Clusters: {', '.join(get_args(ClusterMethod))}.")] = "kmeans",
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Number of topics. Defaults to the number of clusters.")
+    ] = None,
+    method: Annotated[str, typer.Option(help=f"Clustering: {', '.join(get_args(ClusterMethod))}.")] = "kmeans",
     least_confidence: Annotated[
-        float, typer.Option(min=0, max=1, help="Texts below it have no topic. By default all have one.")
+        float, typer.Option(min=0, max=1, help="Texts with a lower confidence have no topic.")
     ] = 0.0,
     known: Annotated[
         Path | None, typer.Option("--assign", metavar="TOPICS.json", help="Assign texts to topics that --save wrote.")
     ] = None,
-    time: Annotated[str | None, typer.Option(metavar="FIELD", help="Count topics by month, of a date field.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="FIELD", help="Date field; counts the topics of each month.")
+    ] = None,
     save: Annotated[Path | None, typer.Option(metavar="TOPICS.json", help="Save the topics for --assign.")] = None,
     out: RowsOutput = None,
     report: HtmlReport = None,

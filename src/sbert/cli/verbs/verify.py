@@ -29,6 +29,6 @@ def verify(
     if found.problems:
         raise SbertError(found.problems[-1])
     if not json:
-        how = f"{found.equal:,} of {counted(found.compared, 'vector')} equal to the bit"
+        how = f"{found.equal:,} of {counted(found.compared, 'vector')} equal bit for bit"
         rounding = "" if found.equal == found.compared else f", the others up to {found.difference:.1g}"
-        show.note(f"{counted(found.rows, 'row')} in {counted(found.shards, 'shard')} are whole; {how}{rounding}")
+        show.note(f"{counted(found.rows, 'row')} in {counted(found.shards, 'shard')} are complete; {how}{rounding}")

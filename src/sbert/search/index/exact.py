@@ -33,7 +33,7 @@ class ExactIndex:
         return len(self._rows[0])
 
     def add(self, keys: IntArray, vectors: FloatArray) -> None:
-        """Add vectors with larger keys than all before."""
+        """Add vectors whose keys are larger than all existing keys."""
         check_keys(self._rows[0], keys)
         new = (keys, np.asarray(vectors, np.float32))
         self._rows = np.concatenate([self._rows[0], new[0]]), np.concatenate([self._rows[1], new[1]])
@@ -76,7 +76,7 @@ class ExactIndex:
 def search_rows(
     queries: FloatArray, keys: IntArray, vectors: FloatArray, k: int, similarity: Similarity
 ) -> Neighbours:
-    """Compare queries with all rows of an array, whose keys ascend."""
+    """Compare queries with all rows of an array. The keys are in ascending order."""
     found = semantic_search(queries, vectors, k, similarity) if len(keys) else [[] for _ in queries]
     rows = [np.array([hit.id for hit in hits], np.int64) for hits in found]
     scores = [np.array([hit.score for hit in hits]) for hits in found]
@@ -93,7 +93,7 @@ def best_of(
         keys: The keys of all candidates, those of the first query first: (N,).
         vectors: Their vectors, (N, D).
         counts: Number of candidates of each query, (Q,).
-        k: Number of candidates that are wanted of each query.
+        k: Number of candidates to return for each query.
         similarity: "cosine", "dot" or "euclidean".
     """
     own = np.repeat(np.arange(len(queries)), counts)
@@ -106,7 +106,7 @@ def best_of(
 
 
 def check_keys(before: IntArray, new: IntArray) -> None:
-    """Raise BadInput unless the new keys ascend and are larger than those before."""
+    """Raise BadInput unless the new keys ascend and are larger than the existing keys."""
     together = np.concatenate([before[-1:], new])
     if (np.diff(together) <= 0).any():
         raise BadInput("the keys do not ascend, but every key must be larger than those before")

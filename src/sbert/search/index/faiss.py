@@ -1,9 +1,9 @@
 """An index of millions of vectors: FAISS proposes candidates, and the stored vectors decide. Works on arrays only.
 
-The vectors lie in a file that is mapped into memory. FAISS keeps a compressed copy of each in one of many cells and
-looks only into the cells nearest to a query. Its candidates are scored again, with the mapped vectors and the code of
+The vectors are in a file that is mapped into memory. FAISS keeps a compressed copy of each vector in one of many cells
+and probes only the cells nearest to a query. Its candidates are scored again, with the mapped vectors and the code of
 the exact search, so that a vector has the same score in every kind of index. Vectors that are added later are searched
-exactly until the index is saved, and vectors that are removed stay in the files but are never found.
+exactly until the index is saved. Removed vectors stay in the files, but are never found.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from sbert.types import FloatArray, IntArray, Similarity
 
 BoolArray = npt.NDArray[np.bool_]
 EXACT_ROWS = 20_000
-"""Number of allowed vectors up to which all of them are compared."""
+"""Maximum number of allowed vectors for comparing all of them."""
 RECALL = 0.98
-"""Share of the ten nearest vectors that the number of probed cells is chosen for."""
+"""Recall of the ten nearest vectors for which the number of probed cells is chosen."""
 _NEARLY_ALL = 0.9
 _SAMPLE, _NEIGHBOURS = 256, 10
 _MOST_CANDIDATES = 64
 _TRAINING_ROWS_PER_CELL = 64
 _BLOCK = 65_536
-_QUERIES = 64  # whose candidates are scored at a time
+_QUERIES = 64  # number of queries whose candidates are scored at a time
 
 
 class _Sample(NamedTuple):
-    """Rows that are used as queries, which rows may be found, and the true neighbours among them."""
+    """Rows that are used as queries, a mask of the allowed rows, and the true neighbours among these."""
 
     rows: IntArray
     mask: BoolArray | None
@@ -69,7 +69,7 @@ class FaissIndex:
 
     @property
     def last_key(self) -> int:
-        """The largest key of the vectors on the disk."""
+        """The largest key among the vectors on the disk."""
         return int(self._keys[-1])
 
     @property
@@ -88,22 +88,22 @@ class FaissIndex:
         generation: int = 0,
         show_progress_bar: bool = False,
     ) -> FaissIndex:
-        """Build an index in a folder, which takes the place of one that is there.
+        """Build an index in a folder, and replace an existing one.
 
         Args:
-            folder: Where to put it; it appears completely or not at all.
+            folder: The folder of the index, which appears completely or not at all.
             packing: The packing of the vectors.
-            blocks: Keys and packed vectors, in ascending order of the keys, at least one.
+            blocks: Keys and packed vectors, in ascending order of the keys. At least one vector is needed.
             similarity: "cosine", "dot" or "euclidean".
             kind: The compression. Defaults to a choice by the number of dimensions.
-            generation: A number to keep with the index.
-            show_progress_bar: Whether to show how far the index is.
+            generation: A number to store with the index.
+            show_progress_bar: Whether to show a progress bar.
         """
         check_option("similarity", similarity, ["cosine", "dot", "euclidean"])
         with whole_folder(folder) as new:
             keys, sums = append_rows(new, np.empty(0, np.int64), np.empty(0, np.uint64), blocks)
             if not len(keys):
-                raise BadModel(f"there is no row to build the index in {folder} of; run sbert store check")
+                raise BadModel(f"there are no rows for the index in {folder}; run sbert store check")
             kind = kind or default_kind(packing.dimension)
             check_option("kind", kind, get_args(Kind))
             sizes = packing.dimension, packing.precision, len(keys), cell_count(len(keys))
@@ -129,32 +129,32 @@ class FaissIndex:
         return index
 
     def is_intact(self) -> bool:
-        """Return whether all vectors, which opening does not read, are those that were written."""
+        """Return whether all vectors on the disk are unchanged, which opening does not check."""
         parts = (slice(begin, begin + _BLOCK) for begin in range(0, self.facts.rows, _BLOCK))
         return all((checksums(self._rows[part]) == self._sums[part]).all() for part in parts)
 
     def content(self) -> int:
-        """Return a number that the keys and vectors on the disk decide which were not removed."""
+        """Return a checksum of the keys and vectors on the disk, without removed ones."""
         return content(self._keys[self._alive], self._sums[self._alive])
 
     def add(self, keys: IntArray, vectors: FloatArray) -> None:
-        """Add vectors with larger keys than all before."""
+        """Add vectors whose keys are larger than all existing keys."""
         check_keys(self._keys, keys)
         self._tail.add(keys, self.packing.unpack(self.packing.pack(vectors)))
 
     def remove(self, keys: IntArray) -> None:
-        """Hide the vectors with these keys. They leave the disk when the index is built again."""
+        """Hide the vectors with these keys. They are deleted from the disk when the index is rebuilt."""
         self._alive[self._places(keys)] = False
         self._hidden = not self._alive.all()
         self._tail.remove(keys)
 
     def save(self, folder: Path) -> None:
-        """Write the index with all vectors that were added since; removed ones must be removed again after opening."""
+        """Write the index, including added vectors. Removed vectors must be removed again after opening."""
         with whole_folder(folder) as new:
             shutil.copyfile(self._folder / VECTORS, new / VECTORS)
             keys, vectors = self._tail.rows()
             keys, sums = append_rows(new, self._keys, self._sums, [(keys, self.packing.pack(vectors))])
-            copy = load_faiss().clone_index(self._index)  # searches go on meanwhile
+            copy = load_faiss().clone_index(self._index)  # so that searches can continue
             index = FaissIndex(new, replace(self.facts, rows=len(keys)), keys, sums, copy)
             index._insert(self.facts.rows)
             index._measure()
@@ -181,7 +181,7 @@ class FaissIndex:
         return mask if alive is None else mask & alive
 
     def _places(self, keys: IntArray) -> IntArray:
-        """Return the rows of those of the keys that are in the files."""
+        """Return the rows in the files of those keys that the files contain."""
         places = np.minimum(np.searchsorted(self._keys, keys), self.facts.rows - 1)
         return cast(IntArray, places[self._keys[places] == keys])
 
@@ -193,7 +193,7 @@ class FaissIndex:
         return merged(parts, k)
 
     def _probes(self, share: float) -> int:
-        """Return the number of cells to look into first, if this share of the vectors may be found."""
+        """Return the number of cells to probe first if this share of the vectors is allowed."""
         if share >= _NEARLY_ALL:
             return self.facts.probes
         if share >= 0.5:
@@ -201,7 +201,7 @@ class FaissIndex:
         return min(self.facts.cells, math.ceil(self.facts.tenth_probes * max(1, 0.1 / share)))
 
     def _probe(self, queries: FloatArray, k: int, mask: BoolArray | None, count: int, probes: int) -> Neighbours:
-        """Look into cells, and into more of them until ``k`` of the allowed vectors are found for each query."""
+        """Probe cells, and then more of them, until ``k`` of the allowed vectors are found for each query."""
         cells = self.facts.cells
         while True:
             found = self._candidates(queries, k, probes, mask)
@@ -233,7 +233,7 @@ class FaissIndex:
         return cast(IntArray, self._index.search(self._ready(queries), wanted, params=parameters)[1])
 
     def _ready(self, vectors: FloatArray) -> FloatArray:
-        """Return vectors as FAISS compares them: of length one for "cosine"."""
+        """Return vectors in the form that FAISS compares: of unit length for "cosine"."""
         if self.facts.similarity == "cosine":
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = vectors / np.where(norms > 0, norms, 1)
@@ -253,7 +253,7 @@ class FaissIndex:
         train(self._index, self._ready(self._vectors(np.sort(sample))), self._show_progress)
 
     def _insert(self, start: int) -> None:
-        """Give FAISS the rows from ``start`` on."""
+        """Add the rows from ``start`` on to FAISS."""
         with Progress(self.facts.rows - start, "vectors indexed", self._show_progress) as progress:
             for begin in range(start, self.facts.rows, _BLOCK):
                 rows = np.arange(begin, min(self.facts.rows, begin + _BLOCK))
@@ -277,11 +277,11 @@ class FaissIndex:
         )
 
     def _fewest_probes(self, least: int, sample: _Sample) -> tuple[int, float]:
-        """Return about the smallest number of cells that reaches the recall, and the recall."""
+        """Return approximately the smallest number of cells that reaches the recall, and its recall."""
         return smallest(lambda probes: self._recall(sample, probes), RECALL, least, self.facts.cells)
 
     def measured_recall(self) -> float:
-        """Return the share of the nearest neighbours of a sample of the vectors that a search finds."""
+        """Return the recall of a search, measured on a sample of the vectors."""
         return self._recall(self._sampled(None), self.facts.probes)
 
     def _sampled(self, mask: BoolArray | None) -> _Sample:

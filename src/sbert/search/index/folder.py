@@ -22,7 +22,7 @@ _CHECKSUMS, _FACTS = "checksums.npy", "index.json"
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What is known about an index on the disk."""
+    """The facts about an index on the disk."""
 
     kind: Kind
     similarity: Similarity
@@ -31,23 +31,23 @@ class IndexFacts:
     rows: int
     cells: int
     probes: int = 1
-    """Number of cells that a search without a filter looks into."""
+    """Number of cells that a search without a filter probes."""
     half_probes: int = 1
-    """Number of cells that have to be looked into if half of the vectors, chosen at random, may be found."""
+    """Number of cells to probe if a random half of the vectors is allowed."""
     tenth_probes: int = 1
-    """Number of cells that have to be looked into if a tenth of them may be found."""
+    """Number of cells to probe if a random tenth of the vectors is allowed."""
     candidates: int = 4
-    """Number of vectors that are scored again for each one that is wanted."""
+    """Number of vectors to score again for each requested neighbour."""
     recall: float = 0.0
     """Share of the ten nearest vectors that such a search finds, measured on a sample of the vectors."""
     generation: int = 0
-    """State of the store that the index was built from."""
+    """The generation of the store from which the index was built."""
 
 
 def append_rows(
     folder: Path, keys: IntArray, sums: Checksums, blocks: Iterable[tuple[IntArray, Packed]]
 ) -> tuple[IntArray, Checksums]:
-    """Append packed vectors to the file of vectors, and write and return all keys and checksums."""
+    """Append packed vectors to the file of vectors, then write and return all keys and checksums."""
     found, all_sums = [keys], [sums]
     with (folder / VECTORS).open("ab") as file:
         for new, rows in blocks:
@@ -62,7 +62,7 @@ def append_rows(
 
 
 def write_facts(folder: Path, facts: IndexFacts) -> None:
-    """Write what is known about the index, with its digest and those of the files that are read as a whole."""
+    """Write the facts about the index, with their digest and those of the files that are read completely."""
     known = asdict(facts)
     digests = {name: file_digest(folder / name) for name in (KEYS, _CHECKSUMS, INDEX)}
     stored = {"facts": known, "digests": digests | {_FACTS: digest(known)}}
@@ -70,9 +70,9 @@ def write_facts(folder: Path, facts: IndexFacts) -> None:
 
 
 def read_facts(folder: Path) -> tuple[IndexFacts, IntArray, Checksums]:
-    """Read what is known about the index, the keys and the checksums.
+    """Read the facts about the index, the keys and the checksums.
 
-    Raises ValueError if a file is not the one that was written. The vectors are not read: their checksums are compared
+    Raises ValueError if a file has changed. The vectors are not read: their checksums are compared
     whenever some of them are.
     """
     stored: dict[str, Any] = json.loads((folder / _FACTS).read_text(encoding="utf-8"))

@@ -21,13 +21,13 @@ class Neighbours:
     scores: list[FloatArray]
     """Their scores, computed from the stored vectors; higher is nearer."""
     exact: bool
-    """Whether no vector can be nearer than those found."""
+    """Whether the vectors found are certainly the nearest."""
     compared: int
     """Number of vectors that each query was compared with; an estimate if the result is not exact."""
 
 
 class Index(Protocol):
-    """Vectors that can be searched, each with an integer key. Keys ascend: a new key is larger than all before."""
+    """Vectors that can be searched, each with an integer key. A new key must be larger than all existing keys."""
 
     def __len__(self) -> int:
         """Return the number of vectors."""

@@ -14,7 +14,7 @@ from sbert.types import FloatArray, Similarity
 Kind = Literal["ivf-sq8", "ivf-pq", "ivf-rabitq"]
 """How FAISS compresses a vector in its cell: a byte per dimension, half a byte per pair of dimensions, or half a byte
 per dimension after a rotation."""
-_ROUNDS = 10  # of k-means
+_ROUNDS = 10  # number of rounds of k-means
 _SPECIFICATIONS: dict[Kind, str] = {
     "ivf-sq8": "IVF{cells},SQ8",
     "ivf-pq": "IVF{cells},PQ{pairs}x4fsr",
@@ -23,7 +23,7 @@ _SPECIFICATIONS: dict[Kind, str] = {
 
 
 def default_kind(dimension: int) -> Kind:
-    """Return the kind that scans vectors of this size fastest at the same recall.
+    """Return the fastest kind for vectors of this size at the same recall.
 
     >>> default_kind(384), default_kind(3)
     ('ivf-pq', 'ivf-sq8')
@@ -39,12 +39,12 @@ def untrained(kind: Kind, dimension: int, cells: int, similarity: Similarity) ->
     index = faiss.index_factory(dimension, specification, metric)
     inside = faiss.downcast_index(faiss.extract_index_ivf(index))
     for clustering in (inside.cp, inside.pq.cp) if kind == "ivf-pq" else (inside.cp,):
-        clustering.min_points_per_centroid = 1  # prints no warning for small indexes
+        clustering.min_points_per_centroid = 1  # avoids a warning for small indexes
     return index
 
 
 def train(index: Any, vectors: FloatArray, show_progress: bool) -> None:
-    """Choose the centres of the cells by k-means, and what compresses the vectors."""
+    """Choose the centres of the cells by k-means, and train the compression of the vectors."""
     faiss = load_faiss()
     inside = faiss.downcast_index(index)
     if not isinstance(inside, faiss.IndexPreTransform):  # which rotates the vectors first
@@ -52,7 +52,7 @@ def train(index: Any, vectors: FloatArray, show_progress: bool) -> None:
         clustering = faiss.Clustering(inside.d, inside.nlist, inside.cp)
         with Progress(_ROUNDS, "rounds of k-means", show_progress) as progress:
             for _ in range(_ROUNDS):
-                clustering.train(vectors, inside.quantizer)  # begins with the centres of the round before
+                clustering.train(vectors, inside.quantizer)  # starts with the centres of the previous round
                 progress.add(1)
     index.train(vectors)
 

@@ -1,4 +1,4 @@
-"""Measures which share of the nearest vectors an approximate search finds. Works on keys and numbers only."""
+"""Measures the recall of an approximate search. Works on keys and numbers only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def share_found(found: Neighbours, truth: Neighbours, own: IntArray) -> float:
 
 
 def smallest(recall: Callable[[int], float], target: float, least: int, most: int) -> tuple[int, float]:
-    """Return about the smallest effort whose recall reaches the target, at most a fifth too large, and that recall.
+    """Return the smallest effort whose recall reaches the target, up to a fifth too large, and that recall.
 
     Args:
         recall: The recall of an effort; more effort gives more recall.

@@ -1,4 +1,4 @@
-"""Keeps an index in step with the rows of a store. The rows are the truth; the index can always be built again."""
+"""Keeps an index consistent with the rows of a store. The index can always be rebuilt from the rows."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 EXACT_ROWS = 50_000
-"""Number of vectors up to which all of them are compared."""
-_FEWEST_ROWS = 256  # that are divided into cells, even on request
-_SHOWN_ROWS = 10_000  # from which reading takes long enough for a progress bar
+"""Maximum number of vectors for comparing all of them."""
+_FEWEST_ROWS = 256  # minimum number of rows of an index with cells, even on request
+_SHOWN_ROWS = 10_000  # number of rows above which reading takes long enough for a progress bar
 _TOLERATED_LOSS = 0.05
-_UNSAVED_SHARE = 0.1  # of the rows of an index on the disk, from which the index is saved with the new ones
+_UNSAVED_SHARE = 0.1  # share of new rows at which an index on the disk is saved again
 
 
 class Changes(NamedTuple):
     """The rows that were added and deleted after a certain state of the store."""
 
     generation: int
-    """Number of the present state."""
+    """Number of the current state."""
     complete: bool
-    """Whether the store still remembers all rows that were deleted since."""
+    """Whether the store still records all rows that were deleted since then."""
     total: int
     """Number of all rows."""
     last_key: int
     """The largest key that was ever used."""
     content: int
-    """What :func:`~sbert.search.packing.content` returns for all rows."""
+    """The result of :func:`~sbert.search.packing.content` for all rows."""
     deleted: IntArray
     added: Iterator[tuple[IntArray, Packed]]
     """Keys and packed vectors, in ascending order of the keys."""
@@ -50,22 +50,22 @@ class Source(Protocol):
     """The rows that an index is built from."""
 
     def generation(self) -> int:
-        """Return the number of the present state, which every change increases."""
+        """Return the number of the current state, which every change increases."""
         ...
 
     def changes(self, last_key: int, generation: int) -> Changes:
-        """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
+        """Return the rows with larger keys, and the keys deleted after a generation, in one consistent state."""
         ...
 
 
 class CachedIndex:
-    """An index in memory, of which a part may lie in a folder. Threads may use it at the same time.
+    """An index in memory, a part of which may be in a folder. Several threads may use it at the same time.
 
     Args:
         source: The rows.
         packing: The packing of the vectors.
         similarity: How vectors are compared.
-        folder: Where an index for many vectors is kept.
+        folder: The folder for an index of many vectors.
         show_progress_bar: Whether to show progress bars while the index is built or updated.
     """
 
@@ -77,23 +77,23 @@ class CachedIndex:
         self._lock = threading.Lock()
         self._index: ExactIndex | FaissIndex | None = None
         self._last_key = self._generation = 0
-        self._why = ""  # an index that is there cannot be used
-        self._compared = True  # with the rows of the store, since it was opened
+        self._why = ""  # the reason why an existing index cannot be used
+        self._compared = True  # whether the index was compared with the rows of the store since it was opened
 
     def search(self, vectors: FloatArray, k: int, allowed: IntArray | None) -> Neighbours:
-        """Find the nearest rows in the present state of the store."""
+        """Find the nearest rows in the current state of the store."""
         return self._use(lambda index: index.search(vectors, k, allowed))
 
     def current(self) -> ExactIndex | FaissIndex:
-        """Return the index of the present state of the store."""
+        """Return the index of the current state of the store."""
         with self._lock:
             try:
-                return self._brought_up_to_date()
+                return self._updated()
             except BaseException:  # an interrupt may have come between two steps of an update
                 self._index = None
                 raise
 
-    def _brought_up_to_date(self) -> ExactIndex | FaissIndex:
+    def _updated(self) -> ExactIndex | FaissIndex:
         if self._index is None:
             self._load()
         elif self.source.generation() == self._generation:  # Reading the changes counts all rows, which is slow.
@@ -110,19 +110,19 @@ class CachedIndex:
             self._apply(changes)
         if not self._compared:
             self._clear(", because it belongs to other rows than those of the store")
-            return self._brought_up_to_date()
+            return self._updated()
         assert self._index is not None
         return self._index
 
     def describe(self) -> dict[str, object]:
-        """Return what is known about the index."""
+        """Return the facts about the index."""
         index = self.current()
         if isinstance(index, FaissIndex):
             return {"index": index.facts.kind, "recall": index.facts.recall, "not_yet_indexed": index.unsaved}
         return {"index": "exact", "recall": 1.0, "not_yet_indexed": 0}
 
     def check(self) -> list[str]:
-        """Compare the index with an exact search on a sample, and return a sentence about everything that is wrong."""
+        """Compare the index with an exact search on a sample, and return a sentence about each problem."""
         index = self.current()
         if not isinstance(index, FaissIndex):
             return []
@@ -134,7 +134,7 @@ class CachedIndex:
         return []
 
     def save(self) -> None:
-        """Bring the index to the disk where that spares later work: many rows, many of them new."""
+        """Save the index to the disk if it has many rows and many of them are new."""
 
         def write(index: ExactIndex | FaissIndex) -> None:
             with self._lock:
@@ -148,18 +148,18 @@ class CachedIndex:
         self._use(write)
 
     def rebuild(self, kind: Kind | None = None) -> None:
-        """Build the index again where there are many rows.
+        """Rebuild the index if there are many rows.
 
         Args:
-            kind: The compression. Defaults to a choice by the number of dimensions; if given, a few hundred rows are
-                many.
+            kind: The compression. Defaults to a choice by the number of dimensions; if it is given, a few hundred
+                rows are enough.
         """
-        with self._lock:  # The present index is not brought up to date first, which may mean to build it as well.
+        with self._lock:  # The current index is not updated first, because this could also build it.
             if self.source.changes(0, 0).total > (EXACT_ROWS if kind is None else _FEWEST_ROWS):
                 self._build(kind)
 
     def _use(self, function: Callable[[ExactIndex | FaissIndex], Result]) -> Result:
-        """Call ``function`` with the present index, or with a new one if it finds that the vectors are damaged."""
+        """Call ``function`` with the current index, and again with a new one if the vectors are damaged."""
         index = self.current()
         try:
             return function(index)
@@ -170,7 +170,7 @@ class CachedIndex:
         return function(self.current())
 
     def _load(self) -> None:
-        """Open the index in the folder, or begin with an empty one."""
+        """Open the index in the folder, or start with an empty one."""
         self._clear()
         if not self.folder.is_dir():
             return
@@ -211,12 +211,12 @@ class CachedIndex:
         self._last_key, self._generation = changes.last_key, changes.generation
 
     def _shown(self, blocks: Iterator[tuple[IntArray, Packed]], total: int) -> Iterator[tuple[IntArray, Packed]]:
-        """Yield blocks of vectors, and show how many of all were read and how long the others will take."""
+        """Yield blocks of vectors, and show a progress bar."""
         with Progress(total, "vectors read", self._shows(total)) as progress:
             for keys, rows in blocks:
                 yield keys, rows
                 progress.add(len(keys))
 
     def _shows(self, total: int) -> bool:
-        """Return whether this number of vectors takes long enough for a progress bar that was asked for."""
+        """Return whether to show a progress bar for this number of vectors."""
         return self.show_progress_bar and total > _SHOWN_ROWS

@@ -18,7 +18,7 @@ from sbert.search.store.store import damaged, decoding
 FORMAT = 3
 """Version of the tables. A store of another version is refused."""
 WAIT_SECONDS = 30.0
-"""Time that a writer waits for another one."""
+"""Time that a writer waits for another writer."""
 _APPLICATION = 0x53424552  # "SBER", in the header of the file
 _WRITE_LOCK = "120"  # the byte of the file -shm that SQLite locks while it writes
 
@@ -60,14 +60,14 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Change the tables as a whole or, after an error, not at all; each change is a new generation."""
+        """Change the tables completely or, after an error, not at all; each change starts a new generation."""
         with self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
             connection.execute("UPDATE facts SET value = value + 1 WHERE name = 'generation'")
 
     @contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
-        """Read one state of the tables on a connection of its own, while the thread goes on to read and write."""
+        """Read one state of the tables on a separate connection, while the thread continues to read and write."""
         with _explained(self.path):
             connection = self._connected()
             try:
@@ -77,13 +77,13 @@ class Database:
                 connection.close()
 
     def vacuum(self) -> None:
-        """Give back the space of deleted rows."""
+        """Free the space of deleted rows."""
         with _explained(self.path):
             self._connection().execute("VACUUM")
             self._connection().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def damage(self) -> list[str]:
-        """Return what SQLite finds wrong with the file."""
+        """Return the problems that SQLite finds in the file."""
         with self.reading() as connection:
             found = [row[0] for row in connection.execute("PRAGMA integrity_check(10)")]
         return [] if found == ["ok"] else found
@@ -98,7 +98,7 @@ class Database:
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
         with _explained(self.path):
             connection = self._connection()
-            try:  # An interrupt may come when the transaction has begun, but execute() has not yet returned.
+            try:  # An interrupt may arrive after the transaction has begun, but before execute() returns.
                 connection.execute(begin)
                 yield connection
                 connection.execute("COMMIT")
@@ -112,18 +112,18 @@ class Database:
         self._check_place()
         local = self._local
         if getattr(local, "process", None) != os.getpid():
-            # The connection of a parent process is left alone: closing it here would release the parent's locks.
+            # The connection of a parent process is not closed here, because this would release the parent's locks.
             local.parent = local.__dict__.pop("connection", None)
             local.process = os.getpid()
         if not hasattr(local, "connection"):
             local.connection = self._connected()
         connection: sqlite3.Connection = local.connection
-        if connection.in_transaction:  # an interrupt came before the end of the last one
+        if connection.in_transaction:  # an interrupt arrived before the end of the last one
             connection.execute("ROLLBACK")
         return connection
 
     def _connected(self) -> sqlite3.Connection:
-        """Return a new connection. It can be closed by any thread, as that of a generator may be."""
+        """Return a new connection. Any thread can close it, because a generator may be closed by another thread."""
         self._check_place()
         place = f"{self.path.absolute().as_uri()}?mode=rw"  # never creates a file, and no name is special
         made = sqlite3.connect(place, uri=True, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
@@ -138,7 +138,7 @@ class Database:
 
     def _check(self) -> None:
         if self.path.exists() and not self.path.is_file():
-            raise BadInput(f"{str(self.path)!r} is no file, but a store is one; name a file")
+            raise BadInput(f"{str(self.path)!r} is not a file, but a store is one; name a file")
         if not self.path.is_file():
             raise BadInput(f"there is no store {str(self.path)!r}; create one with sbert index --store {self.path}")
         with self.reading() as connection:
@@ -160,7 +160,7 @@ class Database:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises into one sentence."""
+    """Convert the errors of SQLite to errors with one sentence."""
     try:
         with decoding(path):
             yield
@@ -171,26 +171,30 @@ def _explained(path: Path) -> Iterator[None]:
                 f"{_writer(path)} has been writing to {str(path)!r} for {WAIT_SECONDS:.0f} seconds; wait for it to end"
             ) from None
         if name.startswith("SQLITE_FULL"):
-            raise NotWritten(f"the disk of {str(path)!r} is full; free some: what was stored is intact") from None
+            raise NotWritten(
+                f"the disk of {str(path)!r} is full, but the stored data is intact; free some space"
+            ) from None
         if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-            raise NotWritten(f"{str(path)!r} cannot be opened or written ({error}); what it holds is intact") from None
+            raise NotWritten(
+                f"{str(path)!r} cannot be opened or written ({error}); the stored data is intact"
+            ) from None
         if isinstance(error, sqlite3.ProgrammingError):
             raise
         raise damaged(path, str(error)) from None
 
 
 def _check_no_journal(path: Path) -> None:
-    """Refuse to create a file beside the journal of one that is gone, whose rows SQLite would put into the new one."""
+    """Raise an error if the journal of a missing file exists, because SQLite would add its rows to a new file."""
     for journal in (Path(f"{path}-wal"), Path(f"{path}-journal")):
         if journal.exists():
             raise BadInput(
-                f"{str(journal)!r} belongs to a store that is no longer there; put that store back beside it, or "
-                "remove it"
+                f"{str(journal)!r} belongs to a store that does not exist any more; restore that store, or remove "
+                "the journal"
             )
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return numbers that no other file has, or None if there is no file."""
+    """Return numbers that identify the file, or None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -199,7 +203,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _writer(path: Path) -> str:
-    """Name the process that writes to the file, if the system tells it, as Linux does."""
+    """Return a description of the process that writes to the file, with its number on Linux."""
     try:
         inode = Path(f"{path}-shm").stat().st_ino
         locks = [line.split() for line in Path("/proc/locks").read_text(encoding="ascii").splitlines()]

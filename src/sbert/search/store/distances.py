@@ -1,8 +1,8 @@
 """Finds the nearest rows of a store in PostgreSQL. pgvector chooses candidates; the packed vectors give the scores.
 
-Distances of pgvector have the rounding errors of float32. A search is exact nevertheless: candidates are fetched until
-no row behind them can be better, even if its distance errs as much as it can. Scores are therefore the same, bit by
-bit, as those of a store in SQLite.
+Distances of pgvector have the rounding errors of float32. A search is exact nevertheless, because candidates are
+fetched until no further row can be better, even with the maximum rounding error. Scores are therefore equal, bit for
+bit, to those of a store in SQLite.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     import psycopg
 
 EXACT_ROWS = 50_000
-"""Number of rows up to which all of them are compared."""
+"""Maximum number of rows for comparing all of them."""
 FEW_ALLOWED = 20_000
-"""Number of rows that meet a condition up to which all of these are compared."""
+"""Maximum number of rows that meet a condition for comparing all of them."""
 RECALL = 0.95
-"""Share of the nearest rows that an index must find."""
-_FEW_QUERIES = 8  # from more on, reading all rows once takes less time than a scan for each query
+"""Minimum recall of an index."""
+_FEW_QUERIES = 8  # for more queries, reading all rows once is faster than a scan for each query
 _MOST_EFFORT = 1000  # the largest value that pgvector accepts
-_NEIGHBOURS = 10  # of each row of the sample by which an index is measured
+_NEIGHBOURS = 10  # number of neighbours of each row of the sample that measures an index
 _SAMPLE = 50
-_LARGEST = 2**31 - 1  # number that a setting of the server takes
-_MOST_PARAMETERS = 65_000  # of a statement, of which a search needs a few of its own
-_LINKS = 32  # of a row of the HNSW index to others, twice pgvector's default of m
+_LARGEST = 2**31 - 1  # the largest value of a setting of the server
+_MOST_PARAMETERS = 65_000  # maximum number of parameters of a condition; PostgreSQL allows 65,535 in a statement
+_LINKS = 32  # links of a row in the HNSW index, twice the default m of pgvector
 
 
 class Distances:
@@ -46,7 +46,7 @@ class Distances:
 
     Args:
         connection: A transaction that reads one state of the tables.
-        facts: What holds for the store.
+        facts: The facts about the store.
         schema: The schema of its tables.
     """
 
@@ -64,7 +64,7 @@ class Distances:
         if condition is not None:
             keys = self._keys(where, None if few else FEW_ALLOWED + 1)
             few = few or len(keys) <= FEW_ALLOWED
-            if few:  # the condition need not be tested again for each query
+            if few:  # avoids testing the condition for each query
                 compared, where = len(keys), Sql("key = ANY(%s::bigint[])", (keys,))
         if few and len(queries) > _FEW_QUERIES:
             return search_rows(vectors, *self._all(where), k, self.facts.similarity)
@@ -75,14 +75,14 @@ class Distances:
         return replace(found, compared=self.state.total) if found.exact else found
 
     def measured(self) -> State:
-        """Choose the effort of the index by its recall on a sample, and return the state with both."""
+        """Choose the effort of the index by its recall on a sample, and return the state with effort and recall."""
         effort = FIRST_EFFORT
         while (recall := self.recall(effort)) < RECALL and effort < _MOST_EFFORT:
             effort = min(2 * effort, _MOST_EFFORT)
         return self.state._replace(effort=effort, recall=recall)
 
     def recall(self, effort: int | None = None) -> float:
-        """Return the share of the nearest rows of a sample that the index finds."""
+        """Return the recall of the index on a sample."""
         if self._sample is None:
             rows = self._rows("SELECT key, vector FROM rows ORDER BY hash, key LIMIT %s", (_SAMPLE,))
             queries = self._queries(self._unpacked(rows)[1])
@@ -117,11 +117,11 @@ class Distances:
             limit *= 4
 
     def _best_behind(self, query: _Query, distance: float) -> float:
-        """Return a bound of the scores of rows whose distance is at least ``distance``.
+        """Return an upper bound of the scores of rows whose distance is at least ``distance``.
 
         A sum of D float32 products errs by at most D units of 2**-24 times the lengths of both vectors, in any order
-        of summation, and a sum of squared or absolute differences by as many units of itself; the rest covers the
-        rounding of vectors and scores, and products below the range of float32.
+        of summation. A sum of squared or absolute differences errs by as many units of itself. The remainder covers
+        the rounding of vectors and scores, and products below the range of float32.
         """
         dimension = self.facts.dimension
         unit, tiny = (4 * dimension + 64) * 2.0**-24, dimension * 2.0**-60
@@ -130,7 +130,7 @@ class Distances:
         return -distance * (1 - unit) + unit * query.norm + tiny
 
     def _approximate(self, query: _Query, k: int, where: Sql) -> Neighbours:
-        """Search the index, or compare all rows if the index does not give enough candidates."""
+        """Search the index, or compare all rows if the index returns too few candidates."""
         limit, size = 4 * k + 16, self.facts.dimension
         order = f"embedding::halfvec({size}) {MEASURES[self.facts.similarity].operator} %s::halfvec({size})"
         fetched: list[Any] = []
@@ -146,13 +146,13 @@ class Distances:
     def _set_effort(self, effort: int, k: int) -> None:
         """Set how far searches in the index go until the transaction ends.
 
-        pgvector reports settings that it does not know or accept as a warning, once its library is loaded.
+        Once its library is loaded, pgvector reports unknown or invalid settings as a warning.
         """
         limit = 4 * k + 16
         wanted = {
             "hnsw.ef_search": str(min(max(effort, limit), _MOST_EFFORT)),
             "hnsw.iterative_scan": "relaxed_order",
-            # Enough to find the candidates if every row that meets the condition is as near as any other.
+            # Enough to find the candidates if the rows that meet the condition are distributed evenly.
             "hnsw.max_scan_tuples": str(min(max(20_000, 4 * limit * self.state.total // FEW_ALLOWED), _LARGEST)),
             "hnsw.scan_mem_multiplier": "8",
             "enable_seqscan": "off",
@@ -170,7 +170,7 @@ class Distances:
             )
 
     def _visited(self, k: int) -> int:
-        """Estimate how many rows a search in the index compares: the neighbours of every candidate that it keeps."""
+        """Estimate how many rows a search in the index compares: the neighbours of every candidate in its list."""
         return min(_LINKS * max(self.state.effort, 4 * k + 16), self.state.total)
 
     def _scored(self, query: _Query, fetched: Sequence[Any], k: int) -> Neighbours:
@@ -185,7 +185,7 @@ class Distances:
 
     def _unpacked(self, rows: Sequence[Any]) -> tuple[IntArray, FloatArray]:
         keys = np.fromiter((key for key, _ in rows), np.int64, len(rows))
-        packed = np.frombuffer(bytearray().join(blob for _, blob in rows), np.uint8)  # torch wants it writable
+        packed = np.frombuffer(bytearray().join(blob for _, blob in rows), np.uint8)  # torch needs writable memory
         return keys, self.packing.unpack(packed.reshape(len(rows), self.packing.row_bytes))
 
     def _keys(self, where: Sql, most: int | None) -> list[int]:
@@ -198,9 +198,9 @@ class Distances:
 
 class _Query(NamedTuple):
     vector: FloatArray
-    """(1, D), as it was given."""
+    """(1, D), without changes."""
     sent: FloatArray
-    """(D,), as the server gets it: of length 1 for the cosine."""
+    """(D,), in the form that the server receives: of length 1 for the cosine."""
     norm: float
 
     @property
@@ -222,7 +222,7 @@ def embeddings(vectors: FloatArray, similarity: Similarity) -> FloatArray:
 
 
 def as_vector(row: FloatArray) -> str:
-    """Write a vector for pgvector, so that float32 values stay the same.
+    """Write a vector for pgvector without changing its float32 values.
 
     >>> as_vector(np.array([0.1, -2.0], np.float32))
     '[0.100000001,-2]'
@@ -236,7 +236,7 @@ def where_sql(condition: Condition | None) -> Sql:
     if len(where.parameters) > _MOST_PARAMETERS:
         raise BadInput(
             f"the filter has {len(where.parameters):,} names and values, but PostgreSQL takes at most "
-            f"{_MOST_PARAMETERS:,}; divide it"
+            f"{_MOST_PARAMETERS:,}; split it"
         )
     return where
 
@@ -248,6 +248,6 @@ def _joined(parts: Sequence[Neighbours], compared: int) -> Neighbours:
 
 
 def _share(found: Neighbours, truth: Neighbours) -> float:
-    """Return how many of the nearest rows were found; rows with the same score are as good."""
+    """Return the share of the nearest rows that were found; rows with equal scores count as equal."""
     worst = truth.scores[0].min(initial=np.inf)
     return float((found.scores[0] >= worst).sum()) / max(len(truth.keys[0]), 1)

@@ -1,4 +1,4 @@
-"""Defines what a store keeps of a document, and checks what users pass. Works on plain values only."""
+"""Defines the documents of a store, and checks the values that users pass. Works on plain values only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sbert.errors import BadInput, shown
 from sbert.types import FloatArray
 
 MAX_TEXT_BYTES = 50_000_000
-"""Size of the longest text that a store accepts. It may be raised."""
+"""Maximum size of a text in a store. It can be increased."""
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, where two backslashes stand for one
 
 
@@ -30,7 +30,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentColumns:
-    """Documents as columns of equal length, of which only the texts have to be given."""
+    """Documents as columns of equal length. Only the texts are required."""
 
     texts: Iterable[str]
     ids: Iterable[int | str] | None = None
@@ -61,7 +61,7 @@ def content_hash(text: str) -> bytes:
 
 
 def id_to_json(name: object) -> str:
-    """Write an id so that numbers and texts stay apart.
+    """Write an id as JSON, which distinguishes numbers from texts.
 
     >>> id_to_json(1), id_to_json("1"), id_from_json('"가"')
     ('1', '"1"', '가')
@@ -86,7 +86,7 @@ def id_from_json(written: str) -> int | str:
 
 
 def metadata_to_json(metadata: Mapping[str, Any]) -> str:
-    """Write metadata as JSON with sorted names, so that equal metadata are written alike."""
+    """Write metadata as JSON with sorted names, so that equal metadata have equal JSON."""
     if not isinstance(metadata, Mapping):
         raise BadInput(f"the metadata are {shown(metadata)}, but must be a mapping of names to values")
     try:
@@ -103,7 +103,7 @@ def metadata_to_json(metadata: Mapping[str, Any]) -> str:
 
 
 def check_text(what: str, text: str) -> None:
-    """Raise BadInput for what no database keeps: NUL, lone surrogates, and texts of an unreasonable size."""
+    """Raise BadInput for texts that no database can store: with NUL or lone surrogates, or above the maximum size."""
     if not isinstance(text, str):
         raise BadInput(f"{what} is a {type(text).__name__}, but must be text")
     if "\0" in text:
@@ -112,10 +112,10 @@ def check_text(what: str, text: str) -> None:
         size = len(text.encode())
     except UnicodeEncodeError:
         raise BadInput(
-            f"{what} {shown(text)} holds a lone surrogate, which is no Unicode character; decode the source with "
+            f"{what} {shown(text)} holds a lone surrogate, which is not a Unicode character; decode the source with "
             "errors='replace'"
         ) from None
     if size > MAX_TEXT_BYTES:
         raise BadInput(
-            f"{what} {shown(text)} has {size:,} bytes, but at most {MAX_TEXT_BYTES:,} are kept; divide it into parts"
+            f"{what} {shown(text)} has {size:,} bytes, but at most {MAX_TEXT_BYTES:,} are allowed; split it into parts"
         )

@@ -1,8 +1,8 @@
-"""A store in PostgreSQL with pgvector, in a schema of its own; ``#name`` at the end of the address chooses another.
+"""A store in PostgreSQL with pgvector, in a schema of its own, which ``#name`` at the end of the address selects.
 
 Up to 50,000 rows, and up to 20,000 that meet a condition, a search compares all of them and is exact. For more rows,
-:meth:`PostgresStore.save_index` builds an HNSW index, which the server keeps up to date; its build is quicker if the
-server's ``maintenance_work_mem`` is large. Each thread that uses a store has a connection of its own.
+:meth:`PostgresStore.save_index` builds an HNSW index, which the server keeps up to date. The build is faster if
+``maintenance_work_mem`` of the server is large. Each thread that uses a store has its own connection.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class PostgresStore(RowStore):
     Args:
         url: The address, such as ``postgresql://user@host/database#schema``. The tables are created if ``facts`` are
             given; the schema is "sbert" by default.
-        facts: What holds for a new store. A store that exists keeps its own.
+        facts: The facts about a new store. An existing store keeps its own facts.
     """
 
     _metadata_column = "written"
@@ -67,7 +67,7 @@ class PostgresStore(RowStore):
 
     @property
     def address(self) -> str:
-        """The address for people, without user and password."""
+        """The address for display, without user and password."""
         return self._server.address.shown
 
     def put(self, documents: Sequence[Document]) -> None:
@@ -105,7 +105,7 @@ class PostgresStore(RowStore):
             return self._distances(connection).nearest(vectors, k, condition)
 
     def matching(self, terms: Sequence[str], k: int, condition: Condition | None = None) -> list[Match]:
-        """Find the ``k`` documents with the best BM25 scores that hold one of the terms and meet a condition."""
+        """Find the ``k`` documents with the best BM25 scores that contain one of the terms and meet a condition."""
         with self._server.reading() as connection:
             return match(connection, terms, k, where_sql(condition))
 
@@ -114,14 +114,14 @@ class PostgresStore(RowStore):
         self._save_index(rebuild=False)
 
     def compact(self, kind: Kind | None = None) -> None:
-        """Build the index again, and make the space of deleted documents usable for new ones."""
+        """Rebuild the index, and make the space of deleted documents available for new ones."""
         if kind is not None:
             raise BadInput(f"the kind of index is {shown(kind)}, but PostgreSQL has HNSW only; leave the kind out")
         self._save_index(rebuild=True)
         self._server.vacuum()
 
     def index_facts(self) -> dict[str, object]:
-        """Return what is known about the index of the vectors, such as its measured recall."""
+        """Return the facts about the index of the vectors, such as its measured recall."""
         with self._server.reading() as connection:
             if not tables.has_index(connection, self._server.address.schema):
                 return {"index": "exact", "recall": 1.0, "not_yet_indexed": 0}
@@ -129,7 +129,7 @@ class PostgresStore(RowStore):
         return {"index": f"hnsw, ef_search {state.effort}", "recall": state.recall, "not_yet_indexed": 0}
 
     def check(self) -> list[str]:
-        """Compare what is stored with itself, and return a sentence about everything that is wrong."""
+        """Check the consistency of the store, and return a sentence about each problem."""
         problems = []
         if wrong := list(self._wrong_rows()):
             problems.append(f"the rows {listed(wrong)} do not match their hashes or vectors; add these texts again")
@@ -183,7 +183,7 @@ class PostgresStore(RowStore):
         return count, words
 
     def _wrong_rows(self) -> Iterator[object]:
-        """Yield the ids of rows whose text, metadata or vector was damaged."""
+        """Yield the ids of rows with a damaged text, metadata or vector."""
         for block in self._blocks("id, text, written, vector, hash, embedding::real[]"):
             for _, name, text, metadata, vector, hashed, sent in block:
                 try:
@@ -227,7 +227,7 @@ def _latest(documents: Sequence[Document]) -> tuple[dict[str, Document], dict[st
         if document.vector is None:
             renamed[name] = metadata
             continue
-        written.pop(name, None)  # so that the order is that of the last ones
+        written.pop(name, None)  # so that the last documents determine the order
         renamed.pop(name, None)
         written[name] = document
     return written, renamed

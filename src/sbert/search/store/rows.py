@@ -1,4 +1,4 @@
-"""Turns the rows of a database into documents, alike for every database."""
+"""Converts the rows of any database to documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sbert.types import FloatArray, IntArray
 
 
 class RowStore(ABC):
-    """The part of a :class:`~sbert.search.store.Store` that reads documents by id, by key, by hash, or all of them."""
+    """The part of a :class:`~sbert.search.store.Store` that reads documents by id, key or hash, or all documents."""
 
     facts: StoreFacts
     packing: Packing
@@ -28,7 +28,7 @@ class RowStore(ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """The place of the store for people, without user and password."""
+        """The location of the store for display, without user and password."""
 
     @abstractmethod
     def count(self, condition: Condition | None = None) -> int:
@@ -58,13 +58,13 @@ class RowStore(ABC):
             yield from names
 
     def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
-        """Return what is stored of those of the ids that exist."""
+        """Return the hashes and metadata of those ids that exist."""
         rows = self._by("id", f"id, hash, {self._metadata_column}", [id_to_json(name) for name in ids])
         with self._decoding():
             return {id_from_json(name): Known(found, metadata) for name, found, metadata in rows}
 
     def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
-        """Return the vectors of those texts that are stored already, under any id."""
+        """Return the vectors of those texts that are already stored, under any id."""
         return {found: self._vector(blob) for found, blob in self._by("hash", "hash, vector", list(hashes))}
 
     def get(self, ids: Sequence[int | str]) -> list[Document]:
@@ -75,7 +75,7 @@ class RowStore(ABC):
         return [found[name] for name in names if name in found]
 
     def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
-        """Return documents by their keys, on request with vectors. Keys that no longer exist are left out."""
+        """Return documents by their keys, with vectors on request. Keys that do not exist any more are skipped."""
         wanted = f"key, id, text, {self._metadata_column}" + (", vector" if vectors else "")
         return {key: self._document(*row) for key, *row in self._by("key", wanted, keys.tolist())}
 
@@ -93,7 +93,7 @@ class RowStore(ABC):
         return vector
 
     def _packed(self, documents: Sequence[Document]) -> Packed:
-        """Pack the vectors of those documents that have one: (N, row_bytes)."""
+        """Pack the vectors of those documents that have a vector: (N, row_bytes)."""
         vectors = [document.vector for document in documents if document.vector is not None]
         if not vectors:
             return np.empty((0, self.packing.row_bytes), np.uint8)
@@ -101,7 +101,7 @@ class RowStore(ABC):
         return self.packing.pack(np.stack(vectors) if wrong is None else wrong[None])
 
     def _id_or_raw(self, name: str) -> object:
-        """Return the id of a row, or what is stored in its place if it was damaged."""
+        """Return the id of a row, or the stored value if the id is damaged."""
         try:
             with self._decoding():
                 return id_from_json(name)
@@ -110,9 +110,9 @@ class RowStore(ABC):
 
     @contextmanager
     def _decoding(self) -> Iterator[None]:
-        """Turn the failure to decode what was read into the sentence about a damaged store."""
+        """Convert decoding errors to the error about a damaged store."""
         with decoding(self.address):
             try:
                 yield
-            except BadInput as error:  # for a value that no one could have written
+            except BadInput as error:  # for a value that sbert never writes
                 raise damaged(self.address, str(error)) from None

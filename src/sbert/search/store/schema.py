@@ -1,4 +1,4 @@
-"""The tables of a store in SQLite, and what holds for the store as a whole, checked when it is read."""
+"""The tables of a store in SQLite, and the facts about the store, which are checked when they are read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CREATE VIRTUAL TABLE terms USING fts5 (words, tokenize = 'unicode61 remove_diacr
 
 
 def read_facts(database: Database) -> tuple[StoreFacts, Packing]:
-    """Return what holds for the store, and the packing of its vectors."""
+    """Return the facts about the store, and the packing of its vectors."""
     with database.reading() as connection:
         values = dict(connection.execute("SELECT name, value FROM facts"))
         [int(values[name]) for name in ("generation", "forgotten", "content")]
@@ -51,11 +51,11 @@ def add_content(connection: sqlite3.Connection, keys: list[int], sums: Sequence[
     """Record that rows with these keys and checksums were added, or deleted if ``sign`` is -1."""
     ((before,),) = connection.execute("SELECT value FROM facts WHERE name = 'content'")
     after = (before + sign * content(np.array(keys, np.int64), np.array(sums, np.uint64))) % 2**64
-    signed = after - 2**64 if after >= 2**63 else after  # as SQLite keeps it
+    signed = after - 2**64 if after >= 2**63 else after  # because the integers of SQLite are signed
     connection.execute("UPDATE facts SET value = ? WHERE name = 'content'", (signed,))
 
 
 def generation(connection: sqlite3.Connection) -> int:
-    """Return the number of the present state."""
+    """Return the number of the current state."""
     ((number,),) = connection.execute("SELECT value FROM facts WHERE name = 'generation'")
     return int(number)

@@ -1,7 +1,7 @@
 """A PostgreSQL server: connections for threads and forked processes, whole transactions, and errors in one sentence.
 
-Every thread has a connection of its own, which closes when the thread ends. Settings hold for one transaction only,
-and statements are not prepared, so that a store works behind a connection pooler, too. Messages never show a password.
+Every thread has its own connection, which closes when the thread ends. Settings apply to one transaction only, and
+statements are not prepared, so that a store also works behind a connection pooler. Messages never show a password.
 """
 
 from __future__ import annotations
@@ -23,47 +23,47 @@ if TYPE_CHECKING:
     import psycopg
 
 WAIT_SECONDS = 30.0
-"""Time that a writer waits for another one."""
+"""Time that a writer waits for another writer."""
 DEFAULT_SCHEMA = "sbert"
-_MOST_NAME_BYTES = 63  # longer names are cut off by PostgreSQL without an error
+_MOST_NAME_BYTES = 63  # PostgreSQL truncates longer names without an error
 _INHERITED: list[object] = []  # connections of a parent process, which must stay open in its children
 _WRITER = """
 SELECT pid, application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND datname = current_database() AND objsubid = 1
     AND (classid::bigint << 32) + objid::bigint = %s
 """
-_INTACT = "what it holds is intact"
-_SENTENCES: dict[str, tuple[type[SbertError], str]] = {  # by the beginning of the SQLSTATE; the longest one counts
+_INTACT = "the stored data is intact"
+_SENTENCES: dict[str, tuple[type[SbertError], str]] = {  # by the beginning of the SQLSTATE; the longest match is used
     "": (NotWritten, f"a statement for {{where}} failed ({{why}}); {_INTACT}"),
-    "22": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
-    "54": (BadInput, "{where} cannot keep a value ({why}); change it or leave it out"),
+    "22": (BadInput, "{where} cannot store a value ({why}); change it or leave it out"),
+    "54": (BadInput, "{where} cannot store a value ({why}); change it or leave it out"),
     "25006": (NotWritten, f"{{where}} can only be read ({{why}}); {_INTACT}"),
     "40": (NotWritten, f"the server of {{where}} ended a transaction ({{why}}); {_INTACT}, so try again"),
-    "42501": (NotWritten, f"{{where}} does not let this user do that ({{why}}); {_INTACT}"),
+    "42501": (NotWritten, f"{{where}} does not permit this user to do that ({{why}}); {_INTACT}"),
     "42P07": (BadInput, "{where} holds tables of another program ({why}); name another schema, as in ...#faq"),
-    "42": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
-    "3F": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
+    "42": (BadModel, "{where} is damaged or not a store ({why}); restore it from a backup, or index again"),
+    "3F": (BadModel, "{where} is damaged or not a store ({why}); restore it from a backup, or index again"),
     "XX": (BadModel, "{where} is damaged ({why}); restore it from a backup, or index again"),
     "53": (NotWritten, f"the server of {{where}} has no memory or connections left ({{why}}); {_INTACT}"),
-    "53100": (NotWritten, "the disk of {where} is full ({why}); free some: what was stored is intact"),
-    "23": (BadModel, "{where} is damaged or no store ({why}); restore it from a backup, or index again"),
+    "53100": (NotWritten, "the disk of {where} is full ({why}), but the stored data is intact; free some space"),
+    "23": (BadModel, "{where} is damaged or not a store ({why}); restore it from a backup, or index again"),
     "57": (NotWritten, f"the server of {{where}} ended a statement ({{why}}); {_INTACT}, so try again"),
 }
 
 
 class Address(NamedTuple):
-    """The place of a store: a database and a schema in it."""
+    """The location of a store: a database and a schema in it."""
 
     parameters: dict[str, Any]
     schema: str
     shown: str
-    """The address for people, without user and password."""
+    """The address for display, without user and password."""
 
     @classmethod
     def read(cls, url: str) -> Address:
         """Read an address such as ``postgresql://host/database#schema``."""
         driver = imported()
-        url = url.encode(errors="replace").decode()  # a terminal may give halves of surrogate pairs
+        url = url.encode(errors="replace").decode()  # the command line may contain lone surrogates
         place, _, fragment = url.partition("#")
         schema = unquote(fragment) or DEFAULT_SCHEMA
         named = schema.isprintable() and not {"@", "/"} & set(schema) and not schema.startswith("pg_")
@@ -89,7 +89,7 @@ class Address(NamedTuple):
 
     @property
     def lock(self) -> int:
-        """The number of the lock that a writer of this store holds."""
+        """The number of the lock that a writer of this store acquires."""
         digest = hashlib.blake2b(f"sbert {self.schema}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
@@ -102,7 +102,7 @@ class Server:
         self._url = url
         self.address = Address.read(url)
         self.extension_schema = "public"
-        """Where the types of pgvector are."""
+        """The schema of the types of pgvector."""
         self._local = threading.local()
 
     @contextmanager
@@ -113,7 +113,7 @@ class Server:
 
     @contextmanager
     def snapshot(self) -> Iterator[psycopg.Connection[Any]]:
-        """Read one state of the tables on a connection of its own, while the thread goes on to read and write."""
+        """Read one state of the tables on a separate connection, while the thread continues to read and write."""
         other = Server(self._url)
         other.extension_schema = self.extension_schema
         try:
@@ -124,7 +124,7 @@ class Server:
 
     @contextmanager
     def writing(self) -> Iterator[psycopg.Connection[Any]]:
-        """Change the tables as a whole or, after an error, not at all, while no other process does."""
+        """Change the tables completely or, after an error, not at all, with an exclusive lock."""
         with self._transaction("BEGIN") as connection:
             connection.execute(
                 "SELECT set_config('lock_timeout', %s, true), set_config('synchronous_commit', "
@@ -135,7 +135,7 @@ class Server:
             yield connection
 
     def vacuum(self) -> None:
-        """Make the space of deleted rows usable again, and count what the planner of the server must know."""
+        """Make the space of deleted rows available again, and update the statistics of the query planner."""
         query = self._driver.sql.SQL("VACUUM (ANALYZE) {}")
         with self._explaining():
             self._connected().execute(query.format(self._driver.sql.Identifier(self.address.schema, "rows")))
@@ -147,7 +147,7 @@ class Server:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[psycopg.Connection[Any]]:
         with self._explaining() as progress:
-            try:  # An interrupt may come when the transaction has begun, but execute() has not yet returned.
+            try:  # An interrupt may arrive after the transaction has begun, but before execute() returns.
                 connection = self._begun(begin)
                 yield connection
                 progress.committing = True
@@ -157,7 +157,7 @@ class Server:
                 raise
 
     def _end_transaction(self) -> None:
-        """Roll back the transaction of the calling thread, or close a connection that cannot do that any more."""
+        """Roll back the transaction of the calling thread, or close its connection if this fails."""
         session: _Session | None = getattr(self._local, "session", None)
         if session is not None and session.process == os.getpid() and not session.is_idle():
             with suppress(self._driver.Error):
@@ -166,7 +166,7 @@ class Server:
                 self._local.__dict__.pop("session", None)
 
     def _begun(self, begin: str) -> psycopg.Connection[Any]:
-        """Begin a transaction; if the server was restarted since the last one, on a new connection."""
+        """Begin a transaction, on a new connection if the server was restarted since the last one."""
         sql = self._driver.sql
         schemas = map(sql.Identifier, (self.address.schema, self.extension_schema, "pg_temp"))
         query = sql.SQL("{}; SET LOCAL search_path TO {}").format(
@@ -186,11 +186,11 @@ class Server:
 
     def _connected(self) -> psycopg.Connection[Any]:
         """Return the connection of the calling thread, without a transaction; a forked process gets a new one."""
-        self._end_transaction()  # if an interrupt came before the end of the last one
+        self._end_transaction()  # in case an interrupt arrived before the end of the last one
         session: _Session | None = getattr(self._local, "session", None)
         if session is None or session.process != os.getpid() or session.connection.closed:
             if session is not None and session.process != os.getpid():
-                self.address = Address.read(self._url)  # which names this process
+                self.address = Address.read(self._url)  # the application name contains the process id
             try:
                 made = self._driver.connect(autocommit=True, prepare_threshold=None, **self.address.parameters)
             except self._driver.Error as error:
@@ -203,7 +203,7 @@ class Server:
 
     @contextmanager
     def _explaining(self) -> Iterator[_Progress]:
-        """Turn what psycopg raises into one sentence."""
+        """Convert the errors of psycopg to errors with one sentence."""
         progress = _Progress()
         try:
             with decoding(self.address.shown):
@@ -221,16 +221,16 @@ class Server:
         if session is None or session.connection.closed:
             outcome = "nothing was changed"
             if committing:
-                outcome = "the change, which was being completed, is stored whole or not at all"
+                outcome = "the change, which was being completed, is stored completely or not at all"
             return NotWritten(
                 f"the connection to {where} was lost ({why}); {outcome}, so repeat it when the server is back"
             )
         if state == "55P03":
-            return self._told_who_writes()
+            return self._blocked_by_writer()
         kind, sentence = _SENTENCES[max((start for start in _SENTENCES if state.startswith(start)), key=len)]
         return kind(sentence.format(where=where, why=why))
 
-    def _told_who_writes(self) -> NotWritten:
+    def _blocked_by_writer(self) -> NotWritten:
         writer = None
         with suppress(self._driver.Error):
             writer = self._connected().execute(_WRITER, (self.address.lock,)).fetchone()
@@ -241,7 +241,7 @@ class Server:
 
 
 class _Progress:
-    """Whether a transaction has come to its last step."""
+    """Whether a transaction is being committed."""
 
     committing = False
 
@@ -261,7 +261,7 @@ class _Session:
 def _finish(connection: psycopg.Connection[Any], process: int) -> None:
     if process == os.getpid():
         connection.close()
-    else:  # closing it here would end the session of the parent process
+    else:  # closing it would end the session of the parent process
         _INHERITED.append(connection)
 
 
@@ -278,6 +278,6 @@ def imported() -> Any:
 
 
 def _why(error: psycopg.Error) -> str:
-    """Return the first line of what the server said."""
+    """Return the first line of the message of the server."""
     said = error.diag.message_primary or str(error)
     return shown(said.strip().partition("\n")[0], limit=200)

@@ -1,4 +1,4 @@
-"""A store in one SQLite file. The index for many vectors lies in a folder beside it and can always be built again."""
+"""A store in one SQLite file. An index of many vectors is in a folder beside it and can always be rebuilt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sbert.text.terms import document_terms
 from sbert.types import FloatArray, IntArray
 
 _BLOCK = 4096
-_FILTERS = 16  # whose rows are remembered
+_FILTERS = 16  # number of filters whose rows are cached
 _INSERT = "INSERT INTO rows (id, text, metadata, vector, checksum, hash) VALUES (?, ?, ?, ?, ?, ?)"
 
 
@@ -36,14 +36,14 @@ class SqliteStore(RowStore):
 
     Args:
         path: The file. It is created if ``facts`` are given.
-        facts: What holds for a new store. A store that exists keeps its own.
+        facts: The facts about a new store. An existing store keeps its own facts.
         show_progress_bar: Whether to show a progress bar while the index of many vectors is built or updated.
     """
 
     _metadata_column = "metadata"
 
     def __init__(self, path: str | Path, facts: StoreFacts | None = None, *, show_progress_bar: bool = False) -> None:
-        self.path = real(Path(path))  # threads connect later, wherever the process is then
+        self.path = real(Path(path))  # threads connect later, when the working directory may have changed
         if facts is not None and not self.path.exists():
             Database.create(self.path, schema.SCHEMA, {**asdict(facts), "generation": 0, "forgotten": 0, "content": 0})
         self._database = Database(self.path)
@@ -97,7 +97,7 @@ class SqliteStore(RowStore):
         return self._index.search(vectors, k, None if condition is None else self._keys(condition))
 
     def matching(self, terms: Sequence[str], k: int, condition: Condition | None = None) -> list[Match]:
-        """Find the ``k`` documents with the best BM25 scores that hold one of the terms and meet a condition."""
+        """Find the ``k`` documents with the best BM25 scores that contain one of the terms and meet a condition."""
         if not terms:
             return []
         where = _where(condition)
@@ -109,15 +109,15 @@ class SqliteStore(RowStore):
         return [Match(*row) for row in self._select(query, (words, *where.parameters, k))]
 
     def save_index(self) -> None:
-        """Bring the index to the disk if there are many new rows."""
+        """Save the index to the disk if there are many new rows."""
         self._index.save()
 
     def index_facts(self) -> dict[str, object]:
-        """Return what is known about the index of the vectors, such as its measured recall."""
+        """Return the facts about the index of the vectors, such as its measured recall."""
         return self._index.describe()
 
     def check(self) -> list[str]:
-        """Compare what is stored with itself, and return a sentence about everything that is wrong."""
+        """Check the consistency of the store, and return a sentence about each problem."""
         problems = [f"{self.path} is damaged: {line}; restore it from a backup" for line in self._database.damage()]
         if problems:
             return problems
@@ -130,7 +130,7 @@ class SqliteStore(RowStore):
         return problems if wrong else [*problems, *self._index.check()]
 
     def _wrong_rows(self) -> Iterator[object]:
-        """Yield the ids of rows that were damaged."""
+        """Yield the ids of damaged rows."""
         for block in self._blocks("id, text, metadata, vector, checksum, hash"):
             for _, name, text, metadata, vector, checksum, hashed in block:
                 try:
@@ -143,7 +143,7 @@ class SqliteStore(RowStore):
                     yield self._id_or_raw(name)
 
     def compact(self, kind: Kind | None = None) -> None:
-        """Build the index again, of a certain kind if one is given, and give back the space of deleted documents."""
+        """Rebuild the index, of another kind if ``kind`` is given, and free the space of deleted documents."""
         with self._database.writing() as connection:
             connection.execute("DELETE FROM deleted")
             after = schema.generation(connection) + 1
@@ -153,12 +153,12 @@ class SqliteStore(RowStore):
         self._database.vacuum()
 
     def generation(self) -> int:
-        """Return the number of the present state, which every change increases."""
+        """Return the number of the current state, which every change increases."""
         with self._database.reading() as connection:
             return schema.generation(connection)
 
     def changes(self, last_key: int, generation: int) -> Changes:
-        """Return the rows with larger keys, and the keys deleted after a generation, all of one state."""
+        """Return the rows with larger keys, and the keys deleted after a generation, in one consistent state."""
         with ExitStack() as stack:
             connection = stack.enter_context(self._database.snapshot())
             facts = {name: int(value) for name, value in connection.execute(schema.NUMBERS)}
@@ -203,7 +203,7 @@ class SqliteStore(RowStore):
             yield from self._blocks_of(connection, wanted)
 
     def _blocks_of(self, connection: sqlite3.Connection, wanted: str, after: int = 0) -> Iterator[list[Any]]:
-        """Yield the rows after a key in the order of the keys, which a damaged file may not keep."""
+        """Yield the rows after a key in the order of the keys. Another order, as in a damaged file, is an error."""
         query = f"SELECT key, {wanted} FROM rows WHERE key > ? ORDER BY key LIMIT ?"
         while block := connection.execute(query, (after, _BLOCK)).fetchall():
             keys = [after, *(row[0] for row in block)]
@@ -213,9 +213,9 @@ class SqliteStore(RowStore):
             after = keys[-1]
 
     def _keys(self, condition: Condition) -> IntArray:
-        """Return the keys of the rows that meet a condition, which are remembered until the store changes."""
+        """Return the keys of the rows that meet a condition, which are cached until the store changes."""
         where = _where(condition)
-        name = repr(where)  # 1 and True are equal, but written differently
+        name = repr(where)  # 1 and True are equal, but their representations differ
         with self._database.reading() as connection:
             generation = schema.generation(connection)
             known = self._filtered.get(name)

@@ -1,4 +1,4 @@
-"""Defines what a store does: it keeps documents with their vectors, and finds them by vector, by words or by id."""
+"""Defines the interface of a store, which keeps documents and finds them by vector, by words or by id."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sbert.types import FloatArray, IntArray, Similarity
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """What holds for a store as a whole; it is written when the store is created and never changes."""
+    """The facts about a store, which are written when it is created and never change."""
 
     model: str
     """The name by which the model can be loaded again."""
     fingerprint: str
-    """Identifies the weights and settings that the vectors come from."""
+    """Identifies the weights and settings that computed the vectors."""
     dimension: int
     similarity: Similarity
     precision: StoredPrecision
@@ -37,13 +37,15 @@ def is_postgres(location: object) -> bool:
 
 
 def damaged(where: object, why: str) -> BadModel:
-    """Return the error about a store that does not hold what sbert writes."""
-    return BadModel(f"{str(where)!r} is damaged or no store ({shown(why)}); restore it from a backup, or index again")
+    """Return the error about a store with contents that sbert does not write."""
+    return BadModel(
+        f"{str(where)!r} is damaged or not a store ({shown(why)}); restore it from a backup, or index again"
+    )
 
 
 @contextmanager
 def decoding(where: object) -> Iterator[None]:
-    """Turn the failure to use what was read from a store into the sentence about a damaged one."""
+    """Convert errors about values read from a store to the error about a damaged store."""
     try:
         yield
     except SbertError:
@@ -53,7 +55,7 @@ def decoding(where: object) -> Iterator[None]:
 
 
 def facts_from(values: Mapping[str, Any], where: object) -> tuple[StoreFacts, Packing]:
-    """Check what is stored about a store as a whole, and return it with the packing of its vectors."""
+    """Check the facts that are stored about a store, and return them with the packing of its vectors."""
     with decoding(where):
         known = {field.name: values[field.name] for field in fields(StoreFacts)}
         facts = StoreFacts(**{**known, "morphemes": bool(known["morphemes"])})
@@ -67,7 +69,7 @@ def facts_from(values: Mapping[str, Any], where: object) -> tuple[StoreFacts, Pa
 
 
 class Known(NamedTuple):
-    """What decides whether a document must be written again."""
+    """The facts about a stored document that decide whether it must be written again."""
 
     hash: bytes
     metadata: str
@@ -81,20 +83,20 @@ class Match(NamedTuple):
 
 
 class Store(Protocol):
-    """Documents that last. Every change is complete and on the disk when its method returns, or did not happen.
+    """Persistent documents. Every change is complete and durable when its method returns, or has no effect.
 
-    Every version of a document has a key, a number that is never used again. A new text gets a new key, so that the
+    Every version of a document has a key, a number that is never reused. A new text gets a new key, so that the
     vector of a key never changes.
     """
 
     @property
     def facts(self) -> StoreFacts:
-        """What holds for the store as a whole."""
+        """The facts about the store."""
         ...
 
     @property
     def address(self) -> str:
-        """The place of the store for people, without user and password."""
+        """The location of the store for display, without user and password."""
         ...
 
     def put(self, documents: Sequence[Document]) -> None:
@@ -106,11 +108,11 @@ class Store(Protocol):
         ...
 
     def known(self, ids: Sequence[int | str]) -> dict[int | str, Known]:
-        """Return what is stored of those of the ids that exist."""
+        """Return the hashes and metadata of those ids that exist."""
         ...
 
     def vectors_of(self, hashes: Sequence[bytes]) -> dict[bytes, FloatArray]:
-        """Return the vectors of those texts that are stored already, under any id."""
+        """Return the vectors of those texts that are already stored, under any id."""
         ...
 
     def get(self, ids: Sequence[int | str]) -> list[Document]:
@@ -118,7 +120,7 @@ class Store(Protocol):
         ...
 
     def read(self, keys: IntArray, vectors: bool = False) -> dict[int, Document]:
-        """Return documents by their keys, on request with vectors. Keys that no longer exist are left out."""
+        """Return documents by their keys, with vectors on request. Keys that do not exist any more are skipped."""
         ...
 
     def count(self, condition: Condition | None = None) -> int:
@@ -138,23 +140,23 @@ class Store(Protocol):
         ...
 
     def matching(self, terms: Sequence[str], k: int, condition: Condition | None = None) -> list[Match]:
-        """Find the ``k`` documents with the best BM25 scores that hold one of the terms and meet a condition."""
+        """Find the ``k`` documents with the best BM25 scores that contain one of the terms and meet a condition."""
         ...
 
     def save_index(self) -> None:
-        """Bring the index of the vectors up to date if that spares later searches work."""
+        """Update the stored index of the vectors if this saves work in later searches."""
         ...
 
     def index_facts(self) -> dict[str, object]:
-        """Return what is known about the index of the vectors, such as its measured recall."""
+        """Return the facts about the index of the vectors, such as its measured recall."""
         ...
 
     def check(self) -> list[str]:
-        """Compare what is stored with itself, and return a sentence about everything that is wrong."""
+        """Check the consistency of the store, and return a sentence about each problem."""
         ...
 
     def compact(self, kind: Kind | None = None) -> None:
-        """Build the index again, of a certain kind if one is given, and give back the space of deleted documents."""
+        """Rebuild the index, of another kind if ``kind`` is given, and free the space of deleted documents."""
         ...
 
     def close(self) -> None:

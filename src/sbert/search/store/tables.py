@@ -1,9 +1,9 @@
-"""The tables of a store in PostgreSQL: creates and checks them, and reads what holds for the store as a whole.
+"""The tables of a store in PostgreSQL: creates and checks them, and reads the facts about the store.
 
-The embedding of a row is for the distances that pgvector computes; the packed vector is the truth. The words of a text
-are an array with their counts beside it, not a tsvector, which keeps at most 256 positions of a word and 1 MB of a
-text: so long texts fit, and BM25 has the same numbers as in SQLite. Ids are found by their hashes because an index
-takes no long texts.
+The embedding of a row is used only for the distances of pgvector; scores are computed from the packed vector. The
+words of a text and their counts are stored as arrays, because a tsvector stores at most 256 positions of a word and
+1 MB of a text. Therefore long texts fit, and BM25 has the same numbers as in SQLite. Ids are found by their hashes,
+because an index does not accept long texts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of the tables. A store of a later version is refused."""
 MOST_DIMENSIONS = 16_000
-"""Size of the largest vector that pgvector keeps."""
+"""Maximum number of dimensions of a vector in pgvector."""
 INDEXED_DIMENSIONS = 4_000
-"""Size of the largest vector that an HNSW index of pgvector takes."""
+"""Maximum number of dimensions in an HNSW index of pgvector."""
 FIRST_EFFORT = 100
-"""Number of candidates that a search in a new HNSW index keeps."""
-_CREATE_LOCK = 0x53424552  # held by whoever creates a store, in any schema
+"""Number of candidates in the list of a search in a new HNSW index."""
+_CREATE_LOCK = 0x53424552  # acquired by every process that creates a store, in any schema
 _SCHEMA = """
 CREATE TABLE facts (name text PRIMARY KEY, value jsonb NOT NULL);
 CREATE TABLE state (
@@ -58,10 +58,10 @@ CREATE INDEX rows_by_word ON rows USING gin (words);
 
 
 class Measure(NamedTuple):
-    """How pgvector compares embeddings, which have length 1 if vectors are compared by their cosine."""
+    """The distance by which pgvector compares embeddings, which have length 1 for the cosine."""
 
     operator: str
-    """Returns a distance."""
+    """The operator that returns a distance."""
     operators: str
     """The operator class of an index."""
 
@@ -75,7 +75,7 @@ MEASURES: dict[Similarity, Measure] = {
 
 
 class State(NamedTuple):
-    """What changes with the rows of a store."""
+    """The numbers that change with the rows of a store."""
 
     generation: int
     total: int
@@ -83,11 +83,11 @@ class State(NamedTuple):
     words: int
     """Number of all words in all texts."""
     longest: float
-    """Length that no embedding exceeds."""
+    """Upper bound of the length of all embeddings."""
     effort: int
-    """Number of candidates that a search in the HNSW index keeps."""
+    """Number of candidates in the list of a search in the HNSW index."""
     recall: float
-    """Share of the nearest rows that a search in the HNSW index finds."""
+    """Recall of a search in the HNSW index."""
 
 
 def exists(server: Server) -> bool:
@@ -97,10 +97,10 @@ def exists(server: Server) -> bool:
 
 
 def create(server: Server, facts: StoreFacts) -> None:
-    """Create the tables of a store, completely or not at all, unless they are there already."""
+    """Create the tables of a store, completely or not at all, unless they already exist."""
     if facts.dimension > MOST_DIMENSIONS:
         raise BadInput(
-            f"the vectors have {facts.dimension:,} dimensions, but PostgreSQL keeps at most {MOST_DIMENSIONS:,}; set "
+            f"the vectors have {facts.dimension:,} dimensions, but PostgreSQL stores at most {MOST_DIMENSIONS:,}; set "
             "truncate_dim, or use a file"
         )
     sql, schema = imported().sql, server.address.schema
@@ -123,16 +123,16 @@ def create(server: Server, facts: StoreFacts) -> None:
 
 
 def read_facts(server: Server) -> tuple[StoreFacts, Packing]:
-    """Return what holds for a store, and the packing of its vectors; remember where the types of pgvector are."""
+    """Return the facts about a store and the packing of its vectors, and find the schema of pgvector."""
     where = server.address.shown
     with server.reading() as connection:
         if not _has_tables(connection, server.address.schema):
             raise BadInput(f"there is no store {where!r}; create one with sbert index --store {where}")
-        # Without the right, PostgreSQL would look for the tables elsewhere.
+        # Without this right, PostgreSQL would search for the tables in other schemas.
         query = "SELECT has_schema_privilege(%s, 'USAGE')"
         if connection.execute(query, (server.address.schema,)).fetchone() != (True,):
             raise NotWritten(
-                f"{where} does not let this user read it; ask its owner for the right USAGE of the schema"
+                f"{where} does not permit this user to read it; ask its owner for the right USAGE of the schema"
             )
         values: dict[str, Any] = dict(connection.execute("SELECT name, value FROM facts").fetchall())
         if values.get("format", 0) > FORMAT:
@@ -147,7 +147,7 @@ def read_facts(server: Server) -> tuple[StoreFacts, Packing]:
 
 
 def read_state(connection: psycopg.Connection[Any]) -> State:
-    """Return the present numbers of a store."""
+    """Return the current numbers of a store."""
     query = "SELECT generation, total, words, longest, effort, recall FROM state"
     (row,) = connection.execute(query, binary=True).fetchall()
     return State(*row)
@@ -163,7 +163,7 @@ def has_index(connection: psycopg.Connection[Any], schema: str) -> bool:
 
 
 def build_index(connection: psycopg.Connection[Any], facts: StoreFacts) -> None:
-    """Build the HNSW index in the place of one that is there."""
+    """Build the HNSW index, and replace an existing one."""
     sql = imported().sql
     connection.execute("DROP INDEX IF EXISTS rows_by_vector")
     query = "CREATE INDEX rows_by_vector ON rows USING hnsw ((embedding::halfvec({dimension})) {operators})"
@@ -187,7 +187,7 @@ def _check_encoding(server: Server, connection: psycopg.Connection[Any]) -> None
 
 
 def _install(server: Server, connection: psycopg.Connection[Any]) -> None:
-    """Install pgvector in the database unless it is there."""
+    """Install pgvector in the database if it is missing."""
     driver = imported()
     if not connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
         try:

@@ -16,8 +16,8 @@ from sbert.text.terms import document_terms
 if TYPE_CHECKING:
     import psycopg
 
-_LONG = 100  # letters of a word from which on its hash takes its place, because an index takes no long texts
-_LEAST_WEIGHT = 1e-6  # of a word that is in more than half of the texts
+_LONG = 100  # longer words are replaced by their hashes, because an index does not accept long texts
+_LEAST_WEIGHT = 1e-6  # weight of a word that occurs in more than half of the texts
 _NUMBER = """
 SELECT (SELECT count(*) FROM rows WHERE words @> ARRAY[word COLLATE "C"])
 FROM unnest(%s::text[]) WITH ORDINALITY AS query (word, place) ORDER BY place
@@ -37,7 +37,7 @@ FROM rows WHERE words && %s::text[] AND {where} ORDER BY score DESC, key LIMIT %
 
 
 class Words(NamedTuple):
-    """The different words of a text, how often each occurs, and the number of all."""
+    """The distinct words of a text, their counts, and the total number of words."""
 
     words: list[str]
     counts: list[int]
@@ -55,7 +55,7 @@ def words_of(text: str, morphemes: bool) -> Words:
 
 
 def match(connection: psycopg.Connection[Any], terms: Sequence[str], k: int, where: Sql) -> list[Match]:
-    """Find the ``k`` rows with the best BM25 scores that hold one of the terms and meet a condition."""
+    """Find the ``k`` rows with the best BM25 scores that contain one of the terms and meet a condition."""
     state = read_state(connection)
     words = list(dict.fromkeys(map(_short, terms)))
     if not words or not state.words:
@@ -68,7 +68,7 @@ def match(connection: psycopg.Connection[Any], terms: Sequence[str], k: int, whe
 
 
 def _weight(total: int, number: int) -> float:
-    """Return the weight of a word that ``number`` of all texts hold."""
+    """Return the weight of a word that occurs in ``number`` texts."""
     weight = math.log((total - number + 0.5) / (number + 0.5))
     return weight if weight > 0 else _LEAST_WEIGHT
 

@@ -1,4 +1,4 @@
-"""The routes, one module for each API. A handler gets the service, the request and its account."""
+"""The routes, one module for each API. A handler receives the service, the decoded request and its account."""
 
 from sbert.serve.api import about, cohere, documents, jina, openai, tei
 

@@ -1,4 +1,4 @@
-"""The state of the server: health, metrics, and what the page shows."""
+"""The state of the server: health, metrics, and the figures of the status page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StatusResponse(TypedDict):
 
 
 async def health(service: Service, asked: None, account: Account) -> Raw:
-    """Run every model on reference texts: 200 if the vectors are the expected ones, bit for bit, otherwise 503."""
+    """Run every model on reference texts. The status is 200 if all vectors equal the expected ones, otherwise 503."""
     problem = await service.health.problem()
     if problem is not None:
         raise Refusal("down", problem, 5)
@@ -40,7 +40,7 @@ async def metrics(service: Service, asked: None, account: Account) -> Raw:
 
 
 async def status(service: Service, asked: None, account: Account) -> dict[str, Any]:
-    """Return what the page shows about the server: models, store, queue, and the requests of the last minute."""
+    """Return the state of the server: models, store, queue, and the requests of the last minute."""
     engine, retrieval = service.engine, service.retrieval
     return {
         "version": service.version,

@@ -27,7 +27,7 @@ class CohereRerankRequest(Struct):
 
 
 class Result(TypedDict):
-    """A document by its place in the request."""
+    """A document, identified by its position in the request."""
 
     index: int
     relevance_score: float
@@ -44,7 +44,7 @@ class CohereRerankResponse(TypedDict):
 async def rerank(service: Service, asked: CohereRerankRequest, account: Account) -> dict[str, Any]:
     """Sort documents by how well they answer a query.
 
-    The score of a cross-encoder is a probability; that of other models is their similarity, which has another scale.
+    The scores of a cross-encoder are probabilities. The scores of other models are similarities, on a different scale.
     """
     served = service.ranker(asked.model)
     service.check_items(len(asked.documents), "documents")

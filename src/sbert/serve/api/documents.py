@@ -21,7 +21,7 @@ _LONGEST_ID = 1000
 
 
 class SearchRequest(Struct):
-    """A query, and what may be found."""
+    """A query, and the options of the search."""
 
     query: Annotated[str, Meta(min_length=1)]
     k: HitCount = 10
@@ -35,7 +35,7 @@ class SearchRequest(Struct):
 
 
 class SimilarRequest(Struct):
-    """A document by its id, and what may be found."""
+    """The id of a document, and the options of the search for similar ones."""
 
     id: str
     k: HitCount = 10
@@ -43,7 +43,7 @@ class SimilarRequest(Struct):
 
 
 class DocumentId(Struct):
-    """A document by its id."""
+    """The id of a document."""
 
     id: str
 
@@ -81,7 +81,7 @@ class FoundHit(TypedDict):
 
 
 class SearchResponse(TypedDict):
-    """What was found, best first."""
+    """The documents that were found, best first."""
 
     hits: list[FoundHit]
     exact: bool
@@ -99,7 +99,7 @@ class StoredDocument(TypedDict):
 
 
 class AddResponse(TypedDict):
-    """What became of the documents."""
+    """Number of documents for each outcome."""
 
     new: int
     changed: int
@@ -128,7 +128,7 @@ async def search(service: Service, asked: SearchRequest, account: Account) -> di
 async def similar(service: Service, asked: SimilarRequest, account: Account) -> dict[str, Any]:
     """Find the documents that are most similar to one in the store.
 
-    The id is taken as a text if there is a document with that id, otherwise as a number.
+    The id is read as a string if there is a document with that string as its id, otherwise as a number.
     """
     retrieval = service.with_store()
     name = await _known(service, asked.id)
@@ -138,7 +138,10 @@ async def similar(service: Service, asked: SimilarRequest, account: Account) -> 
 
 
 async def get(service: Service, asked: DocumentId, account: Account) -> dict[str, Any]:
-    """Return a document by its id, taken as a text if there is such a document, otherwise as a number."""
+    """Return a document by its id.
+
+    The id is read as a string if there is a document with that string as its id, otherwise as a number.
+    """
     name = await _known(service, asked.id)
     document = (await service.with_store().run(lambda: service.with_store().store.get([name])))[0]
     return {"id": document.id, "text": document.text, "metadata": document.metadata}
@@ -150,7 +153,7 @@ async def add(service: Service, asked: AddRequest, account: Account) -> dict[str
     service.check_items(len(asked.documents), "documents")
     without = [document.id is None for document in asked.documents]
     if any(without) and not all(without):
-        raise BadInput("some documents have ids and others have none; give all of them ids, or none")
+        raise BadInput("some documents have ids and others have none; give all of them ids, or omit all ids")
     ids = None if all(without) else [document.id for document in asked.documents]
     texts = [document.text for document in asked.documents]
     metadata = [document.metadata for document in asked.documents]
@@ -166,14 +169,17 @@ async def delete(service: Service, asked: DeleteRequest, account: Account) -> di
 
 
 async def delete_one(service: Service, asked: DocumentId, account: Account) -> dict[str, int]:
-    """Delete a document by its id, taken as a text if there is such a document, otherwise as a number."""
+    """Delete a document by its id.
+
+    The id is read as a string if there is a document with that string as its id, otherwise as a number.
+    """
     retrieval = service.with_store()
     name = await _known(service, asked.id)
     return {"deleted": await retrieval.run(lambda: retrieval.store.delete([name]))}
 
 
 async def draw(service: Service, asked: None, account: Account) -> Raw:
-    """Return a page with a map of the store; 202 while it is being drawn."""
+    """Return a page with a map of the store. The status is 202 while the map is being drawn."""
     retrieval = service.with_store()
     page = service.map.page(await retrieval.run(retrieval.store.count))
     if page is None:

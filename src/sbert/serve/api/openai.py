@@ -71,7 +71,7 @@ class ModelList(TypedDict):
 
 
 class ModelName(Struct):
-    """A model by its name."""
+    """The name of a model."""
 
     model: str
 
@@ -79,8 +79,9 @@ class ModelName(Struct):
 async def embeddings(service: Service, asked: EmbeddingsRequest, account: Account) -> dict[str, Any]:
     """Embed texts.
 
-    The vectors are those of `encode`. With `dimensions` they are shortened and then scaled to length one. Texts that
-    are too long are truncated; `usage.truncated_tokens` counts what was dropped. Token ids are those of /tokenize.
+    The vectors equal those of `encode`. If `dimensions` is set, they are shortened to their leading dimensions and
+    then scaled to unit length. Texts that are too long are truncated; `usage.truncated_tokens` is the number of
+    dropped tokens. Token ids are those of /tokenize.
     """
     served = service.model(asked.model)
     inputs = _rows(asked.input)

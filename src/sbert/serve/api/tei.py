@@ -1,4 +1,4 @@
-"""The API of Text Embeddings Inference. Its requests name no model: the first one that fits answers."""
+"""The API of Text Embeddings Inference. Its requests do not name a model; the first suitable one answers."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ class TeiRerankRequest(Struct):
 
 
 class Sentences(Struct):
-    """A text, and those to compare it with."""
+    """A text, and the texts to compare it with."""
 
     source_sentence: str
     sentences: list[str]
 
 
 class SimilarityParameters(Struct):
-    """How texts are embedded before they are compared."""
+    """Options for embedding the texts before they are compared."""
 
     truncate: bool | None = None
     truncation_direction: Direction = "right"
@@ -96,7 +96,7 @@ class DecodeRequest(Struct):
 
 
 class Rank(TypedDict, total=False):
-    """A text by its place in the request."""
+    """A text, identified by its position in the request."""
 
     index: int
     score: float
@@ -104,7 +104,7 @@ class Rank(TypedDict, total=False):
 
 
 class Token(TypedDict):
-    """A token: its id, and the characters that it stands for."""
+    """A token: its id, and the characters that it represents."""
 
     id: int
     text: str
@@ -171,7 +171,7 @@ async def predict(service: Service, asked: PredictRequest, account: Account) -> 
 
 
 async def tokenize(service: Service, asked: TokenizeRequest, account: Account) -> Any:
-    """Return the tokens of texts as the model reads them, before truncation; start and stop count characters."""
+    """Return the tokens of texts before truncation. `start` and `stop` are offsets in characters."""
     texts = _texts(service, asked.inputs)
     served = _first(service)
     return await served.tokens(texts, asked.add_special_tokens, asked.prompt_name)
@@ -214,7 +214,7 @@ def _first(service: Service) -> Served:
 
 def _type(served: Served) -> dict[str, Any]:
     if served.kind != "cross":
-        return {"embedding": {"pooling": served.vectors_of().pooling[0]}}
+        return {"embedding": {"pooling": served.bi_encoder().pooling[0]}}
     names = {str(number): label for number, label in enumerate(served.labels)}
     return {
         "reranker" if len(names) == 1 else "classifier": {
@@ -231,24 +231,24 @@ def _texts(service: Service, given: str | list[str]) -> list[str]:
 
 
 def _pairs(given: Any) -> tuple[list[tuple[str, str]], bool]:
-    """Return pairs, and whether one was given by itself."""
+    """Return the pairs, and whether the input was a single pair."""
     single = isinstance(given, str) or (bool(given) and isinstance(given[0], str))
     rows = [given] if single else given
     for row in rows:
         if isinstance(row, str) or len(row) != 2 or not all(isinstance(text, str) for text in row):
-            raise Refusal("invalid", "an input is no pair, but a cross-encoder reads two texts; send [text, text]")
+            raise Refusal("invalid", "an input is not a pair, but a cross-encoder reads two texts; send [text, text]")
     return [(first, second) for first, second in rows], single
 
 
 def _check_direction(direction: Direction) -> None:
     if direction.lower() != "right":
-        raise Refusal("invalid", "truncation_direction is left, but texts are truncated at their end; leave it out")
+        raise Refusal("invalid", "truncation_direction is left, but texts are truncated at their end; omit it")
 
 
 def _check_whole(truncate: bool | None, account: Account) -> None:
     if truncate is False and account.truncated_tokens:
         raise Refusal(
-            "invalid", f"the texts have {account.truncated_tokens:,} tokens too many; shorten them, or let them be cut"
+            "invalid", f"the texts have {account.truncated_tokens:,} tokens too many; shorten them or allow truncation"
         )
 
 

@@ -1,4 +1,4 @@
-"""Computes rows of tokens that several requests ask for: fair queues, packed batches, worker threads, and a cache."""
+"""Computes rows of tokens for concurrent requests: fair queues, packed batches, worker threads, and a cache."""
 
 from sbert.serve.engine.engine import Engine
 from sbert.serve.engine.lane import Lane

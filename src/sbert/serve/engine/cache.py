@@ -1,4 +1,4 @@
-"""Keeps the results of rows by their content, within a number of bytes. Works on bytes and arrays only."""
+"""Caches the results of rows by their content, up to a number of bytes. Works on bytes and arrays only."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections import OrderedDict
 
 from sbert.types import FloatArray
 
-_ENTRY_BYTES = 250  # the objects around a key and an array, measured with tracemalloc
+_ENTRY_BYTES = 250  # overhead of the objects of an entry, measured with tracemalloc
 
 
 class ResultCache:
-    """The results that were used last. It is exact: the result of a row depends on nothing but its key.
+    """Keeps the most recently used results. It is exact, because the result of a row depends only on its key.
 
     Args:
-        limit: Number of bytes that keys and results may take; 0 keeps nothing.
+        limit: Maximum size of keys and results in bytes; 0 disables the cache.
     """
 
     def __init__(self, limit: int) -> None:
@@ -27,7 +27,7 @@ class ResultCache:
         return len(self._kept)
 
     def get(self, key: bytes) -> FloatArray | None:
-        """Return the result of a row if it is known."""
+        """Return the cached result of a row, or None."""
         with self._changing:
             found = self._kept.get(key)
             if found is None:
@@ -38,7 +38,7 @@ class ResultCache:
             return found
 
     def put(self, key: bytes, result: FloatArray) -> None:
-        """Keep a result, which must not be changed later, and forget the least recently used ones."""
+        """Add a result, which must not be changed later, and evict the least recently used ones."""
         needed = _bytes_of(key, result)
         if needed > self.limit:
             return

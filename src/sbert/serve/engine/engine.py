@@ -1,4 +1,4 @@
-"""Worker threads that compute what waits in the queues, and the bound on what may wait."""
+"""Worker threads that compute the rows in the queues, and the limit of each queue."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sbert.text import Tokens
 from sbert.types import FloatArray
 
 _SMALLEST_SHARE = 256
-"""Number of tokens from which a part of what waits is worth a worker of its own."""
-_FORGETTING = 0.1  # weight of the last batch in the mean speed
-_FIRST_SPEED = 2000.0  # tokens per second and worker, until one has been measured
+"""Minimum number of queued tokens for each further worker."""
+_LAST_WEIGHT = 0.1  # weight of the last batch in the moving average of the speed
+_FIRST_SPEED = 2000.0  # tokens per second and worker, before the first measurement
 
 
 class Engine:
@@ -31,10 +31,10 @@ class Engine:
 
     Args:
         batch_tokens: Maximum number of tokens in a batch.
-        queue_tokens: Number of tokens that may wait for one lane.
-        cache_bytes: Number of bytes that the cache of results may take.
-        workers: Number of batches at the same time. Defaults to the number of cores that torch may use.
-        observe: Called after every batch with its number of rows and of tokens.
+        queue_tokens: Maximum number of tokens in the queue of a lane.
+        cache_bytes: Maximum size of the cache of results in bytes.
+        workers: Number of batches to compute at the same time. Defaults to the number of cores that torch may use.
+        observe: Called after every batch with its numbers of rows and tokens.
     """
 
     def __init__(
@@ -66,13 +66,13 @@ class Engine:
 
     @property
     def waiting_jobs(self) -> int:
-        """Number of requests of which rows wait."""
+        """Number of requests with queued rows."""
         with self._lock:
             return sum(len(queue.jobs) for queue in self._queues.values())
 
     @property
     def waiting_tokens(self) -> int:
-        """Number of tokens that wait."""
+        """Number of queued tokens."""
         with self._lock:
             return self._waiting()
 
@@ -80,12 +80,15 @@ class Engine:
         """Compute the rows of ``tokens``.
 
         Args:
-            lane: The function.
+            lane: The function to apply to each row.
             tokens: The rows.
-            urgent: Whether to go before all others, past the cache and past the bound of the queue.
+            urgent: Whether to compute the rows before all others, without the cache and the limit of the queue.
 
         Returns:
-            A future. Cancelling it removes the rows that wait. :class:`Busy` is raised if the queue is full.
+            A future. Cancelling it removes its rows from the queue.
+
+        Raises:
+            Busy: The queue is full, or the engine is closed.
         """
         job = self._job(lane, tokens, cached=not urgent)
         if not job.missing:
@@ -93,7 +96,7 @@ class Engine:
             return job.future
         with self._lock:
             if self._closed:
-                raise Busy("the server is shutting down; ask again when it is back", 5)
+                raise Busy("the server is shutting down; retry when it is running again", 5)
             queue = self._queues.setdefault(lane, Queue())
             if not urgent:
                 self._check_room(queue, sum(map(job.length, job.waiting)))
@@ -102,7 +105,7 @@ class Engine:
         return job.future
 
     def close(self) -> None:
-        """Compute what waits, and end the workers."""
+        """Compute the queued rows, then end the workers."""
         with self._lock:
             self._closed = True
             for wake in self._wakes:
@@ -124,14 +127,14 @@ class Engine:
     def _check_room(self, queue: Queue, new: int) -> None:
         if new > self.queue_tokens:
             raise BadInput(
-                f"the request has {new:,} tokens, but at most {self.queue_tokens:,} may wait; divide the request"
+                f"the request has {new:,} tokens, but the queue holds at most {self.queue_tokens:,}; split the request"
             )
         if queue.tokens + new <= self.queue_tokens:
             return
         seconds = (self._waiting() + new - self.queue_tokens) / (self._speed * self.workers)
         raise Busy(
-            f"{queue.tokens:,} tokens wait for this model, and {new:,} more do not fit into a queue of "
-            f"{self.queue_tokens:,}; ask again later",
+            f"{queue.tokens:,} tokens are queued for this model, and {new:,} more do not fit into a queue of "
+            f"{self.queue_tokens:,}; retry later",
             max(1, math.ceil(seconds)),
         )
 
@@ -160,7 +163,7 @@ class Engine:
                     self._wake()
 
     def _wake(self) -> None:
-        """Wake the first worker that waits; it wakes the next one if more remains."""
+        """Wake the first idle worker, which wakes the next one if more rows are queued."""
         if self._closed and not self._waiting():
             for wake in self._wakes:
                 wake.notify()
@@ -168,10 +171,11 @@ class Engine:
             self._wakes[min(self._idle)].notify()
 
     def _next(self, number: int) -> tuple[list[Piece], bool] | None:
-        """Cut a batch from the queue whose first job has waited longest, and say whether it may use all cores.
+        """Take a batch from the queue whose first job has waited longest, and return whether it may use all cores.
 
-        A little work is done by the first worker with all cores while the others wait: threads that share the cores
-        with other batches would wait for each other in every product. Much work is divided, one core for each worker.
+        A small amount of work is computed by the first worker on all cores while the others wait, because threads
+        that share cores with other batches would wait for each other in every matrix product. A large amount of work
+        is divided among the workers, with one core for each.
         """
         if self._all_cores_in_use:
             return None
@@ -188,7 +192,7 @@ class Engine:
         return None
 
     def _serve(self, pieces: list[Piece], all_cores: bool) -> None:
-        """Compute a batch. If it fails, each job is computed by itself, so that only the one at fault fails."""
+        """Compute a batch. If it fails, each job is computed by itself, so that only the faulty one fails."""
         began = time.perf_counter()
         for piece in pieces:
             piece.job.began = piece.job.began or began
@@ -211,16 +215,14 @@ class Engine:
     def _measure(self, tokens: int, seconds: float, workers: int) -> None:
         if tokens >= _SMALLEST_SHARE:  # the speed of small batches says little about that of full ones
             speed = tokens / max(seconds, 1e-6) / workers
-            self._speed += _FORGETTING * (speed - self._speed)
+            self._speed += _LAST_WEIGHT * (speed - self._speed)
 
     def _deliver(self, piece: Piece, results: list[FloatArray]) -> None:
         job = piece.job
         for row, result in zip(piece.rows, results, strict=True):
             if not np.isfinite(result).all():
                 got = "NaN" if np.isnan(result).any() else "infinity"
-                _fail(
-                    job, BadModel(f"the model gives {got} for a text; its weights are damaged, or another text helps")
-                )
+                _fail(job, BadModel(f"the model gives {got} for a text; check its weights, or try another text"))
                 return
             job.results[row] = result
             if not job.lane.by_token:
@@ -229,12 +231,12 @@ class Engine:
             job.missing -= len(results)
             complete = not job.missing
         if complete:
-            with suppress(InvalidStateError):  # it was cancelled
+            with suppress(InvalidStateError):  # the request was cancelled
                 job.future.set_result(_computed(job))
 
 
 def _keys(lane: Lane, tokens: Tokens) -> list[bytes]:
-    """Return what the result of each row depends on."""
+    """Return the cache key of each row, which holds everything that its result depends on."""
     start = f"{lane.name}\0{tokens.prompt_length}\0".encode()
     ends = np.cumsum(tokens.lengths).tolist()
     spans = zip([0, *ends[:-1]], ends, strict=True) if ends else ()

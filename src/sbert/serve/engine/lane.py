@@ -1,4 +1,4 @@
-"""Defines what is computed for a row of tokens: one function of one model. Works on tokens and tensors only."""
+"""Defines a lane: one function of one model that is applied to rows of tokens. Works on tokens and tensors only."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from sbert.types import Batch, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """A function that reads a batch of rows and gives one result for each of them.
+    """A function that computes one result for each row of a batch.
 
     The result of a row does not depend on the other rows of its batch, so rows of several requests share batches.
     """
 
     name: str
-    """Identifies the function among those of a server."""
+    """Identifies the function within a server."""
     model: TextModel
     forward: Callable[[Batch], Tensor]
     by_token: bool = False
-    """Whether the function gives one result for each token of a row, end to end, which is too much to be cached."""
+    """Whether the function returns one result per token, concatenated. Such results are too large for the cache."""
 
     def compute(self, tokens: Tokens, all_cores: bool) -> list[FloatArray]:
         """Return the result of every row.
 
         Args:
             tokens: The rows of one batch.
-            all_cores: Whether the batch may use every core, because nothing else is computed; the bits are the same.
+            all_cores: Whether the batch may use all cores, because no other batch is running. The bits are the same.
         """
         total = max(1, int(tokens.lengths.sum()))
         results: list[FloatArray] = [np.empty(0, np.float32)] * len(tokens.lengths)

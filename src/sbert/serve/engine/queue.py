@@ -1,4 +1,4 @@
-"""The requests that wait for one model, and the batches that are cut from them. Works on tokens and numbers only."""
+"""The queue of requests for one lane, and the batches taken from it. Works on tokens and numbers only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sbert.types import FloatArray, IntArray
 
 
 class Busy(SbertError):
-    """The queue is full; ``seconds`` is the time after which it has room again if nothing else arrives."""
+    """The queue is full; ``seconds`` is the expected time until it has room, if no other request arrives."""
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)
@@ -25,18 +25,18 @@ class Busy(SbertError):
 
 
 class Computed(NamedTuple):
-    """The results of the rows of one request, and what they took."""
+    """The results of the rows of one request, and their timings."""
 
     results: list[FloatArray]
     queue_seconds: float
     """Time until the first batch with one of the rows began."""
     inference_seconds: float
-    """Time from there until the last result."""
+    """Time from the start of that batch to the last result."""
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """The rows of one request: those that wait, the longest first, and the results that are there."""
+    """The rows of one request: the queued ones, longest first, and the results so far."""
 
     lane: Lane
     tokens: Tokens
@@ -45,7 +45,7 @@ class Job:
     waiting: deque[int]
     results: list[FloatArray | None]
     missing: int
-    """Number of different rows that have no result yet."""
+    """Number of distinct rows without a result."""
     future: Future[Computed] = field(default_factory=Future)
     arrived: float = field(default_factory=time.perf_counter)
     since: float = field(default_factory=time.perf_counter)
@@ -74,10 +74,10 @@ class Queue:
     def __init__(self) -> None:
         self.jobs: deque[Job] = deque()
         self.tokens = 0
-        """Number of tokens that wait."""
+        """Number of queued tokens."""
 
     def add(self, job: Job, urgent: bool) -> None:
-        """Let a job wait, or put it before all others, also before those of other lanes."""
+        """Append a job; an urgent job is placed before all others, including those of other lanes."""
         if urgent:
             job.since = 0.0
         (self.jobs.appendleft if urgent else self.jobs.append)(job)
@@ -86,7 +86,7 @@ class Queue:
     def cut(self, budget: int) -> list[Piece]:
         """Take rows for one batch of at most ``budget`` tokens, but at least one row.
 
-        A job of which rows remain goes to the end, so that a large request does not hold up the others.
+        A job with remaining rows moves to the end, so that a large request does not delay the others.
         """
         pieces: list[Piece] = []
         passed: list[Job] = []
@@ -124,13 +124,13 @@ class Queue:
         return rows
 
     def _put_back(self, passed: list[Job], served: set[int]) -> None:
-        """Return jobs to the queue: those that got nothing to their old place, the others to the end."""
+        """Return jobs to the queue: unserved ones to the front in their old order, the others to the end."""
         self.jobs.extendleft(reversed([job for job in passed if id(job) not in served]))
         self.jobs.extend(job for job in passed if id(job) in served)
 
 
 def join(pieces: list[Piece]) -> Tokens:
-    """Lay the rows of pieces end to end."""
+    """Concatenate the rows of pieces."""
     parts = [(piece.job, row) for piece in pieces for row in piece.rows]
     spans = [slice(int(job.starts[row]), int(job.starts[row + 1])) for job, row in parts]
     first = pieces[0].job.tokens

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from sbert.serve.http.refusal import Refusal
 from sbert.serve.settings import Settings
 
-_DISCARDED_SECONDS = 60.0  # a client that is still sending would not read the answer
+_DISCARDED_SECONDS = 60.0  # time to receive the rest of a rejected body, before which clients read no response
 
 
 class OpenBytes:
@@ -23,7 +23,7 @@ class OpenBytes:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the body of a request; its bytes count until the block ends."""
+        """Yield the body of a request; its bytes are counted until the block ends."""
         taken = 0
         parts: list[bytes] = []
         try:
@@ -44,7 +44,9 @@ class OpenBytes:
         except TimeoutError:
             self.size -= taken
             seconds = self.settings.body_seconds
-            raise Refusal("late", f"the body did not arrive within {seconds:g} seconds; send it at once", 1) from None
+            raise Refusal(
+                "late", f"the body did not arrive within {seconds:g} seconds; send it without pauses", 1
+            ) from None
         try:
             yield b"".join(parts)
         finally:
@@ -53,18 +55,14 @@ class OpenBytes:
     def _check(self, size: int, together: int) -> None:
         most = self.settings.max_body_bytes
         if size > most:
-            raise Refusal(
-                "too_large", f"the body has more than {most:,} bytes, which is the limit; divide the request"
-            )
+            raise Refusal("too_large", f"the body has more than {most:,} bytes, which is the limit; split the request")
         if together > self.settings.max_open_bytes:
-            raise Refusal(
-                "busy", "the requests that are being answered fill the memory for bodies; ask again later", 2
-            )
+            raise Refusal("busy", "the bodies of other requests fill the memory reserved for bodies; retry later", 2)
 
 
 async def _discard(request: Request) -> None:
-    """Read the rest of a body without keeping it, so that the client gets to the answer."""
-    if "expect" in request.headers:  # it waits for leave to send the body
+    """Read the rest of a body without keeping it, so that the client reads the response."""
+    if "expect" in request.headers:  # the client waits for permission to send the body
         return
     with anyio.move_on_after(_DISCARDED_SECONDS):
         message = await request.receive()
@@ -78,9 +76,9 @@ def _declared(request: Request) -> int:
 
 
 def _check_media_type(request: Request) -> None:
-    """Require JSON: a browser then asks before it sends what another website made up."""
+    """Require JSON, which browsers send for another website only after a preflight request."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refusal("media", "the body must be JSON; send it with the header Content-Type: application/json")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refusal("media", "the body is compressed, but must be sent as it is; leave out Content-Encoding")
+        raise Refusal("media", "the body is compressed, which is not supported; send it without Content-Encoding")

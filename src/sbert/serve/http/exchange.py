@@ -1,4 +1,4 @@
-"""One request from its arrival to its answer: key, body, time limit, headers, metrics and log, as all routes do it."""
+"""Handles one request of any route: key, body, time limit, headers, metrics and log."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from sbert.serve.http.route import Raw, Route
 from sbert.serve.service import Service
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,100}", re.ASCII)
-_LOGGED = 10_000  # bytes of a body in the log
-_CLOSED = 499  # in the log, for a client that did not wait for its answer
-_SMALL = 32  # items of an answer that is written without another thread
+_LOGGED = 10_000  # maximum number of bytes of a body in the log
+_CLOSED = 499  # status in the log if the client closed the connection
+_SMALL = 32  # maximum number of items of a response that is serialized on the event loop
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 
 
@@ -87,7 +87,7 @@ class Exchange:
         try:
             return self._decoder.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise Refusal("invalid", f"the body is no valid request: {_one_line(error)}") from None
+            raise Refusal("invalid", f"the body is not a valid request: {_one_line(error)}") from None
 
     async def _handled(self, service: Service, request: Request, asked: Any, account: Account) -> Response:
         limit = None if self._route.right == "write" else service.settings.answer_seconds
@@ -96,7 +96,7 @@ class Exchange:
             return Response(found.body, found.status, dict(found.headers), found.media_type)
         if account.items <= _SMALL:
             return Response(_json(found), media_type="application/json")
-        content = await asyncio.get_running_loop().run_in_executor(service.desk, _json, found)
+        content = await asyncio.get_running_loop().run_in_executor(service.executor, _json, found)
         return Response(content, media_type="application/json")
 
     def _record(
@@ -122,31 +122,31 @@ def _check_right(service: Service, route: Route, request: Request, account: Acco
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         key = settings.right(given.strip()) if scheme.lower() == "bearer" else None
         if key is None:
-            raise Refusal(
-                "unauthorized", "the request carries no valid key; send the header Authorization: Bearer KEY"
-            )
+            raise Refusal("unauthorized", "the request has no valid key; send the header Authorization: Bearer KEY")
         account.may_write = key.may_write
         if route.right == "write" and not key.may_write:
-            raise Refusal("forbidden", "this key may not change documents; use one that may write")
+            raise Refusal(
+                "forbidden", "this key does not permit changes to documents; use one with the right to write"
+            )
     if route.right == "write" and settings.read_only:
         raise Refusal("forbidden", "this server is read-only; start it without --read-only")
 
 
 def _parameters(route: Route, request: Request) -> Any:
-    """Return the parameters in the address as the type that the route reads."""
+    """Return the parameters of the URL as the request type of the route."""
     if route.request is None:
         return None
     given = {**request.query_params, **request.path_params}
     try:
         return msgspec.convert(given, route.request, strict=False)
     except msgspec.ValidationError as error:
-        raise Refusal("invalid", f"the address has a wrong parameter: {_one_line(error)}") from None
+        raise Refusal("invalid", f"the URL has an invalid parameter: {_one_line(error)}") from None
 
 
 async def _unless_gone(request: Request, work: Awaitable[Any], limit: float | None) -> Any:
-    """Wait for an answer; when the client goes away or the time is over, what waits in a queue is removed.
+    """Wait for a result. If the client disconnects or the time limit passes, queued rows are removed.
 
-    A request without a time limit changes documents, and is finished even if nobody waits for it.
+    A request without a time limit changes documents, and is completed even if the client disconnects.
     """
     task = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_disconnected(request))
@@ -173,7 +173,7 @@ def _json(found: Any) -> bytes:
 
 
 def _times(account: Account, device: str) -> dict[str, str]:
-    """Return TEI's headers about what a request took, in milliseconds."""
+    """Return TEI's headers with the timings of a request in milliseconds."""
     headers = {"x-total-time": _ms(account.total)}
     if account.items:
         headers |= {

@@ -10,9 +10,9 @@ import msgspec
 
 from sbert.serve.http.route import Route
 
-_ERRORS = {"400": "invalid", "401": "no valid key", "413": "too large", "415": "no JSON", "422": "invalid",
+_ERRORS = {"400": "invalid", "401": "no valid key", "413": "too large", "415": "not JSON", "422": "invalid",
            "403": "not allowed", "404": "not found", "424": "the model failed", "429": "the queue is full",
-           "500": "failed", "503": "not healthy, or too slow"}  # fmt: skip
+           "500": "failed", "503": "unhealthy, or timed out"}  # fmt: skip
 
 
 def document(routes: Sequence[Route], version: str, with_keys: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Why a request gets no result, and how each of the APIs says so. Works on plain values."""
+"""Errors of requests, and their form in each of the APIs. Works on plain values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STATUS: dict[Kind, int] = {
 
 
 class Refusal(Exception):
-    """A request gets an error as its answer."""
+    """Raised to answer a request with an error."""
 
     def __init__(self, kind: Kind, message: str, retry_after: int | None = None, param: str | None = None) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class Dialect:
 
     name: str
     body: Callable[[Refusal], dict[str, Any] | None]
-    """Writes the body of an error; None for an empty one."""
+    """Returns the body of an error, or None for an empty body."""
     schema: dict[str, Any]
     """JSON schema of the body."""
     status: dict[Kind, int]
@@ -64,7 +64,7 @@ class Dialect:
 
 
 def as_refusal(error: BaseException) -> Refusal:
-    """Return the refusal that an exception stands for; what was not foreseen says nothing about itself."""
+    """Convert an exception to a refusal. Unexpected exceptions reveal no details."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, Busy):
@@ -74,11 +74,11 @@ def as_refusal(error: BaseException) -> Refusal:
     if isinstance(error, BadInput):
         return Refusal("invalid", str(error))
     if isinstance(error, TimeoutError | CancelledError):
-        return Refusal("late", "the request took too long; ask for less, or again later", 5)
+        return Refusal("late", "the request timed out; send fewer texts, or retry later", 5)
     if isinstance(error, SbertError):
         return Refusal("failed", str(error))
     return Refusal(
-        "failed", "something failed that was not foreseen; the log of the server shows it by the request id"
+        "failed", "an unexpected error occurred; the log of the server describes it under the id of the request"
     )
 
 
@@ -124,4 +124,4 @@ OPENAI = Dialect(
 COHERE = Dialect("Cohere", lambda refusal: {"message": refusal.message}, _object(message=_TEXT), {})
 JINA = Dialect("Jina", lambda refusal: {"detail": refusal.message}, _object(detail=_TEXT), {})
 TEI = Dialect("TEI", _tei, _object(error=_TEXT, error_type=_TEXT), {"invalid": 422, "failed": 424})
-"""Text Embeddings Inference: 422 for what is invalid, 424 for a failing model, an empty body for 401."""
+"""Text Embeddings Inference: 422 for invalid requests, 424 for a failing model, an empty body for 401."""

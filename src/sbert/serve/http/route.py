@@ -1,4 +1,4 @@
-"""Defines a route: its address, what it reads and gives, and the function that answers. Works on types only."""
+"""Defines a route: its path, its request and response types, and its handler. Works on types only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from sbert.serve.http.refusal import Dialect
 
 Right = Literal["public", "status", "read", "write"]
-"""Who may ask: everyone, everyone unless the server is private, whoever has a key, or a key that may write."""
+"""The right that a request needs: none; none unless the server is private; a key; or a key that permits changes."""
 
 
 class Raw(NamedTuple):
@@ -30,17 +30,17 @@ class Route:
     handle: Callable[..., Awaitable[Any]]
     """Called with the service, the request and its account; its docstring describes the operation."""
     request: Any
-    """The msgspec type of the body or, where there is none, of the parameters in the address."""
+    """The msgspec type of the body or, if there is none, of the parameters of the URL."""
     response: Any
     """The type of the answer; None for one that is not JSON."""
     dialect: Dialect
     right: Right = "read"
     counts: bool = True
-    """Whether the request is counted among those that models answer."""
+    """Whether metrics count the request."""
 
     @property
     def has_body(self) -> bool:
-        """Whether the request is in the body rather than in the address."""
+        """Whether the request is in the body rather than in the URL."""
         return self.method != "GET" and "{" not in self.path
 
     @property
