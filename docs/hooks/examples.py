@@ -9,7 +9,7 @@ from typing import Any
 import griffe
 
 _EXAMPLE = re.compile(r"^([ \t]*)>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
-_LITERAL = re.compile(r"^::\n\n((?:(?: {4}.*)?\n)+)", re.MULTILINE)
+_LITERAL = re.compile(r"^::\n\n(.*?)(?=\n\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
 class Examples(griffe.Extension):
