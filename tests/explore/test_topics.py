@@ -175,3 +175,10 @@ def test_one_text_is_one_topic():
     found = find_topics(["서울의 날씨"], [[1.0, 0.0]])
     assert [topic.name for topic in found.topics] == ["날씨, 서울"] or found.topics[0].size == 1
     assert find_topics(["", ""], [[1.0], [1.0]]).topics[0].name == "topic 0"
+
+
+def test_topics_are_a_table_in_a_notebook(topics):
+    html = topics._repr_html_()
+    assert html.count("<tr>") == 1 + 3
+    assert "<caption>texts without a topic: 0</caption>" in html
+    assert all(word.phrase in html for topic in topics.topics for word in topic.words)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import time
+import warnings
 from collections import deque
 from contextlib import AbstractContextManager
 
-from tqdm.auto import tqdm
+with warnings.catch_warnings():  # without ipywidgets, tqdm's bar of text is good enough for a notebook
+    warnings.filterwarnings("ignore", "IProgress not found")
+    from tqdm.auto import tqdm
 
 _SECONDS_BETWEEN_LINES = 30.0
 logger = logging.getLogger(__name__)

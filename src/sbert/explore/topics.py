@@ -23,6 +23,7 @@ from sbert.explore.clusters import (
 from sbert.explore.neighbours import unit_vectors
 from sbert.explore.threads import on_one_thread
 from sbert.explore.wording import TopicWord, typical_words
+from sbert.text import display
 from sbert.text.phrases import phrases
 from sbert.types import FloatArray, IntArray
 
@@ -78,6 +79,14 @@ class Topics:
     """Texts with a lower confidence have no topic."""
     fingerprint: str = ""
     """Identifies the model of the vectors, if it is known."""
+
+    def _repr_html_(self) -> str:
+        """Show the topics as a table in a notebook."""
+        rows = [
+            [topic.number, f"{topic.size:,}", ", ".join(word.phrase for word in topic.words)] for topic in self.topics
+        ]
+        without = f"texts without a topic: {int((self.labels < 0).sum()):,}"
+        return display.html_table(["topic", "texts", "words"], rows, without)
 
     def assign(self, vectors: npt.ArrayLike) -> Assigned:
         """Assign texts to topics by their vectors (N, D), without changing the topics."""

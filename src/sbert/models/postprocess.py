@@ -12,6 +12,7 @@ from sbert.nn import heads
 from sbert.nn.quantize import quantize
 from sbert.nn.threads import on_one_core
 from sbert.text import Tokens
+from sbert.text.records import Records
 from sbert.types import Array, FloatArray, Hit, Precision
 
 _DIVIDED = 32_768
@@ -73,7 +74,7 @@ def best(keys: FloatArray, scores: FloatArray, texts: Sequence[str], top_k: int 
     if top_k is not None:
         check_count("top_k", top_k)
     places = np.argsort(-keys, kind="stable")[:top_k]
-    return [Hit(int(place), float(scores[place]), texts[place]) for place in places]
+    return Records(Hit(int(place), float(scores[place]), texts[place]) for place in places)
 
 
 def normalize(vectors: FloatArray) -> FloatArray:

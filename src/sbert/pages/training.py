@@ -40,7 +40,8 @@ def page(run: Run) -> str:
 
 def for_notebook(facts: Mapping[str, object], curve: bytes) -> str:
     """Return what a notebook shows of a run: its result as a table, and the picture of its curve (PNG)."""
-    table = display.html_table(["", ""], [[name.replace("_", " "), value] for name, value in facts.items()])
+    shown = {name: display.figure(value) if isinstance(value, float) else value for name, value in facts.items()}
+    table = display.html_table(["", ""], [[name.replace("_", " "), value] for name, value in shown.items()])
     picture = base64.b64encode(curve).decode()
     return f'{table}<img alt="curve" src="data:image/png;base64,{picture}">' if curve else table
 

@@ -21,6 +21,7 @@ from sbert.errors import BadInput, check_count, check_option
 from sbert.porting import explained
 from sbert.search.best import Best, Pairs
 from sbert.search.measure import Rows, Scorer, keys, slack
+from sbert.text.records import Records
 from sbert.types import FloatArray, Hit, Pair, Similarity
 
 ROWS, COLUMNS = 512, 4096
@@ -63,7 +64,7 @@ def semantic_search(
     found = best.settle()
     hits = list(map(Hit, found.second.tolist(), found.values.tolist()))
     bounds = np.searchsorted(found.first, np.arange(len(left) + 1)).tolist()
-    return [hits[start:stop] for start, stop in pairwise(bounds)]
+    return Records(Records(hits[start:stop]) for start, stop in pairwise(bounds))
 
 
 @explained
@@ -86,7 +87,7 @@ def most_similar_pairs(
     best = Best(Scorer(array, array, similarity), k, threshold)
     for block in _pair_blocks(array, similarity):
         best.add(*block)
-    return list(map(Pair, *(column.tolist() for column in best.settle())))
+    return Records(map(Pair, *(column.tolist() for column in best.settle())))
 
 
 def pairs_above(vectors: npt.ArrayLike, threshold: float, similarity: Similarity = "cosine") -> Iterator[Pairs]:
