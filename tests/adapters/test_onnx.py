@@ -84,6 +84,13 @@ def test_what_has_no_graph_is_refused(tiny_folder, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_of_other_files_is_not_replaced(tiny_folder, tmp_path):
+    (tmp_path / "논문").mkdir()
+    (tmp_path / "논문" / "thesis.tex").write_text("years")
+    assert "holds no model, so it is not replaced" in failure("export", tiny_folder("bert"), "-o", tmp_path / "논문")
+    assert (tmp_path / "논문" / "thesis.tex").read_text() == "years"
+
+
 def test_the_command_names_the_size_and_the_difference(tiny_folder, tmp_path):
     told = sbert("export", tiny_folder("electra"), "-o", tmp_path / "g").stderr
     assert "MB; differs from the model by" in told

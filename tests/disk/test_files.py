@@ -96,6 +96,14 @@ def test_a_refused_target_is_left_alone(tmp_path: Path):
     assert names(tmp_path) == []
 
 
+def test_a_folder_takes_the_place_of_no_file(tmp_path: Path):
+    target = tmp_path / "글.txt"
+    target.write_text("중요")
+    with pytest.raises(BadInput, match=r"글\.txt is a file, but a folder is needed there"), whole_folder(target):
+        pytest.fail("the block must not run")
+    assert target.read_text() == "중요"
+
+
 def test_a_full_disk_is_named(tmp_path: Path):
     with pytest.raises(NotWritten, match=r"a\.txt could not be written \(No space left on device\)"):  # noqa: SIM117
         with whole_file(tmp_path / "a.txt"):

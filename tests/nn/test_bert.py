@@ -189,3 +189,20 @@ def test_bits_of_a_first_token_depend_on_its_text_alone(threads: int, threads_as
         together = ours.first(Batch(np.concatenate(texts), lengths))
         for ids, expected in zip(texts, together, strict=True):
             assert torch.equal(ours.first(Batch(ids, (len(ids),)))[0], expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_a_model_of_another_precision_computes_the_same(
+    pair: tuple[Bert, Foreign], batch: Batch, dtype: torch.dtype
+) -> None:
+    ours = pair[0]
+    with torch.inference_mode():
+        expected = ours(batch)
+        assert torch.allclose(ours.to(dtype)(batch).float(), expected, atol=0.05 if dtype == torch.float16 else 1e-5)
+
+
+def test_huge_states_depend_on_the_text_alone(tiny_folder: Callable[[str], Path], batch: Batch) -> None:
+    ours, rows = hub.read_backbone(tiny_folder("bert"))[1], np.split(batch.input_ids, np.cumsum(batch.lengths)[:-1])
+    with torch.inference_mode():
+        ours.layers[-1].output_norm.weight.mul_(1e36)  # every state is finite, but their sum is not
+        assert torch.equal(ours(batch), torch.cat([ours(Batch(ids, (len(ids),))) for ids in rows]))

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sbert.disk.files import whole_folder
 from sbert.errors import BadInput, BadModel
+from sbert.hub.files import whole_model
 from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.model import TextModel
@@ -37,7 +37,7 @@ _SAMPLE = (
 
 
 def export_onnx(model: TextModel, folder: str | Path) -> float:
-    """Write a model with its graph, completely or not at all.
+    """Write a model with its graph, completely or not at all. Only an empty folder or one with a model is replaced.
 
     The folder is that of ``save_pretrained`` with ``onnx/model.onnx``. The inputs of the graph are padded at the end.
     The outputs of a bi-encoder are ``sentence_embedding``, after pooling, normalization and ``truncate_dim``, and the
@@ -48,7 +48,7 @@ def export_onnx(model: TextModel, folder: str | Path) -> float:
         folder is not written if it exceeds :data:`TOLERANCE`.
     """
     exported = _checked(model)
-    with whole_folder(Path(folder)) as draft:
+    with whole_model(Path(folder)) as draft:
         model.save_pretrained(draft)
         graph = draft / GRAPH
         graph.parent.mkdir()

@@ -52,12 +52,13 @@ def whole_folder(target: Path, check: Callable[[Path], None] | None = None) -> I
     """Create a folder to write into, which takes the place of ``target`` when the block ends without an error.
 
     Args:
-        target: The folder to create or to replace. Missing parents are created.
+        target: The folder to create or to replace; a file is refused. Missing parents are created.
         check: Called with the resolved target before anything is written; raises where it must not be replaced.
     """
     target = real(target)
     if check is not None:
         check(target)
+    check_folder(target)
     with _explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         with draft(target.parent) as folder:
@@ -73,6 +74,13 @@ def whole_folder(target: Path, check: Callable[[Path], None] | None = None) -> I
             sync(new)
             _put_in_place(new, target, folder)
             sync(target.parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BadInput where a file stands in the way of ``folder`` or of one of its parents."""
+    nearest = next((place for place in (folder, *folder.parents) if os.path.exists(place)), folder)
+    if nearest.exists() and not nearest.is_dir():
+        raise BadInput(f"{nearest} is a file, but a folder is needed there; remove it, or name another output")
 
 
 def write_bytes(path: Path, content: bytes) -> None:

@@ -9,14 +9,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from sbert.disk.files import check_folder
 from sbert.errors import BadInput, RunInUse
-
-
-def check_folder(folder: Path) -> None:
-    """Raise BadInput where a file stands in the way of ``folder`` or of one of its parents."""
-    nearest = next((place for place in (folder, *folder.parents) if os.path.exists(place)), folder)
-    if nearest.is_file():
-        raise BadInput(f"{nearest} is a file, but a folder is needed there; remove it, or name another output")
 
 
 @contextmanager

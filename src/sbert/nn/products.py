@@ -29,7 +29,7 @@ def _onednn() -> Any:
 
 _OPERATOR = _onednn()
 USES_ONEDNN = _OPERATOR is not None and torch.backends.cpu.get_cpu_capability() == "AVX512" and "AMD" in cpu_name()
-"""Whether linear layers are computed by oneDNN instead of MKL."""
+"""Whether linear layers of float32 are computed by oneDNN instead of MKL."""
 BY_ROWS: dict[Any, tuple[int, ...]] = {} if _OPERATOR is None else {_OPERATOR.default: (0,), _OPERATOR.binary: (0, 1)}
 """The operators of oneDNN, and the positions of their arguments that have one row per token."""
 
@@ -46,9 +46,14 @@ def rounded_rows(rows: int) -> int:
     return rows + -rows % step
 
 
+def multiplied_by_onednn(weight: Tensor) -> bool:
+    """Return whether oneDNN computes the products with a weight: it does for float32 only, and on the CPU."""
+    return USES_ONEDNN and weight.dtype == torch.float32 and weight.device.type == "cpu"
+
+
 def matrix_product(left: Tensor, right: Tensor) -> Tensor:
     """Compute ``left @ right.T`` as linear layers do on this processor: (N, K), (L, K) -> (N, L)."""
-    if USES_ONEDNN and left.device.type == "cpu":
+    if multiplied_by_onednn(right):
         return linear(left, right, None)
     return torch.mm(left, right.T)
 

@@ -17,7 +17,7 @@ import typer
 
 from sbert.cli import show
 from sbert.cli.options import INTERRUPTED, Columns, Device, Json, ModelName, names
-from sbert.disk.lock import check_folder
+from sbert.disk.files import check_folder
 from sbert.errors import BadInput, SbertError, WrongUsage, check_value, counted, usage
 from sbert.losses.objectives import check_name
 from sbert.text import display
