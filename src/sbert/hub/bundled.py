@@ -50,7 +50,7 @@ PACKAGES: dict[str, Package] = {
         requirement="./packages/sbert-ko-base",  # in a copy of the repository
         module="sbert_ko_base",
         folder="model",
-        sha256="5610ccde7c77709852ad0630da1d5fa00b9aba9899095a9dc60827e48e31a033",
+        sha256="f8aaeea39c732fd2658b3fe6294374de6617971fa1abd7c9035802293556725a",
         alias="ko",
     ),
     KOREAN_CROSS: Package(
