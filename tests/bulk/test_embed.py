@@ -14,7 +14,7 @@ import pytest
 
 from sbert import BiEncoder
 from sbert.bulk import Running, Settings, embed, embed_files, shard, verify_shards
-from sbert.bulk.folder import LocalFolder
+from sbert.bulk.folder import LocalFolder, sealed, unsealed
 from sbert.bulk.scan import Cutter
 from sbert.errors import BadInput, CannotResume, NotWritten, RunInUse, TextTooLong
 
@@ -210,13 +210,13 @@ def test_a_shard_that_changed_is_found_and_done_again(folder, bi, caplog):
 def test_verify_finds_vectors_of_another_model(folder, bi, tiny_folder):
     write("글.txt", TEXTS)
     embed_files("글.txt", "out", model=bi)
-    manifest = json.loads(Path("out/manifest.json").read_text(encoding="utf-8"))
+    manifest = unsealed(json.loads(Path("out/manifest.json").read_text(encoding="utf-8")))
     changed = {**manifest, "model": {"name": str(tiny_folder("electra")), "fingerprint": "0"}}
-    Path("out/manifest.json").write_text(json.dumps(changed))
+    Path("out/manifest.json").write_text(json.dumps(sealed(changed)))
     with pytest.raises(BadInput, match="has the fingerprint"):
         verify_shards("out")
     settings = {**manifest["settings"], "prompt": "query: "}
-    Path("out/manifest.json").write_text(json.dumps({**manifest, "settings": settings}))
+    Path("out/manifest.json").write_text(json.dumps(sealed({**manifest, "settings": settings})))
     (problem,) = verify_shards("out", 30).problems
     assert problem.startswith("30 vectors of 30 in a sample differ from the model's by up to")
 

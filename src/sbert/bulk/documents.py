@@ -11,7 +11,7 @@ import numpy as np
 
 from sbert.bulk.folder import Folder, folder_at
 from sbert.bulk.job import ID
-from sbert.bulk.manifest import MANIFEST, Manifest
+from sbert.bulk.manifest import MANIFEST, Manifest, damaged_shards
 from sbert.bulk.verify import complete_manifest, read_shard
 from sbert.errors import BadInput, shown
 from sbert.models.bi import BiEncoder
@@ -59,6 +59,8 @@ class ShardDocuments:
         """Yield all documents. A text without an id is identified by its content."""
         columns = self.manifest.columns
         for entry in self.manifest.shards:
+            for why in damaged_shards(self._folder, [entry]).values():
+                raise BadInput(f"{why}; the same sbert embed writes it again")
             for table, vectors in read_shard(self._folder, entry):
                 records = table.select([ID, columns.text, *self._metadata]).to_pylist()
                 for record, vector in zip(records, vectors, strict=True):

@@ -79,7 +79,8 @@ def embed_files(
     if running.dedupe and not isinstance(folder, LocalFolder):
         raise BadInput(f"dedupe keeps vectors on a disk, but {out} is an address; name a folder, or leave it out")
     encoder = load_model(None if model is None else str(model), settings, running.device)
-    facts, dimension = ModelFacts(_name(model), fingerprint(encoder)), _dimension(encoder, settings)
+    facts = ModelFacts(_name(model), fingerprint(encoder, settings.precision))
+    dimension = _dimension(encoder, settings)
     with folder.held():
         if force:
             _remove(folder)

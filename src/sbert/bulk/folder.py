@@ -11,15 +11,16 @@ from typing import IO, Protocol
 
 from sbert.bulk.inputs import is_address, located
 from sbert.bulk.job import Entry
-from sbert.disk.digest import file_digest
+from sbert.disk.digest import digest, file_digest
 from sbert.disk.drafts import sweep
 from sbert.disk.files import whole_file
 from sbert.disk.ledger import Ledger, Record
 from sbert.disk.lock import locked
-from sbert.errors import BadInput, NotWritten
+from sbert.errors import NotWritten
 
 LEDGER = "shards.jsonl"
 """The file that records finished shards until the job is finished, one JSON object per line."""
+_SEAL = "digest_of_record"
 _LOCKS = {"run.lock", "run.pid"}
 
 
@@ -121,7 +122,7 @@ class LocalFolder:
     def append(self, entry: Entry) -> None:
         """Add a line to the ledger."""
         try:
-            self._ledger.append(asdict(entry))
+            self._ledger.append(sealed(asdict(entry)))
         except OSError as error:
             raise NotWritten(
                 f"{self._ledger.path} could not be written ({error.strerror}); the finished shards are intact: make "
@@ -129,8 +130,8 @@ class LocalFolder:
             ) from None
 
     def entries(self) -> list[Entry]:
-        """Read the ledger."""
-        return [_entry(record, self.location(LEDGER)) for record in self._ledger.read()]
+        """Read the ledger; a line that was changed counts as missing."""
+        return [Entry(**record) for line in self._ledger.read() if (record := unsealed(line)) is not None]
 
     def forget(self) -> None:
         """Remove the ledger."""
@@ -156,14 +157,26 @@ def read_json(folder: Folder, name: str) -> Record | None:
     return found if isinstance(found, dict) else None
 
 
-def write_json(folder: Folder, name: str, value: object) -> None:
-    """Write a JSON file."""
+def write_json(folder: Folder, name: str, value: Record) -> None:
+    """Write a JSON file with its seal. Halves of surrogate pairs, as in names of files, are escaped."""
     with folder.write(name) as file:
-        file.write((json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode())
+        text = json.dumps(sealed(value), indent=1, ensure_ascii=False)
+        file.write(f"{text}\n".encode(errors="backslashreplace"))
 
 
-def _entry(record: Record, where: str) -> Entry:
+def sealed(record: Record) -> Record:
+    """Add the digest of a record.
+
+    >>> unsealed(sealed({"rows": 1})), unsealed({**sealed({"rows": 1}), "rows": 2})
+    ({'rows': 1}, None)
+    """
+    return {**record, _SEAL: digest(json.dumps(record, sort_keys=True))}
+
+
+def unsealed(record: Record) -> Record | None:
+    """Return a record without its digest, or None if anything in it was changed."""
+    content = {name: value for name, value in record.items() if name != _SEAL}
     try:
-        return Entry(**record)
-    except TypeError:
-        raise BadInput(f"{where} was not written by this version of sbert; start over with --force") from None
+        return content if sealed(content) == record else None
+    except RecursionError:  # lists in lists that no job wrote
+        return None

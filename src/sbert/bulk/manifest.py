@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sbert.bulk.folder import Folder, read_json, write_json
+from sbert.bulk.folder import Folder, read_json, unsealed, write_json
 from sbert.bulk.inputs import STANDARD_INPUT_COPY
 from sbert.bulk.job import Columns, Entry, Input, ModelFacts, Plan, Settings, Shard, Stretch
 from sbert.data.files import Place
@@ -15,7 +15,7 @@ from sbert.errors import BadInput, CannotResume, listed, shown
 from sbert.text import Truncation
 
 MANIFEST, PLAN, REJECTED = "manifest.json", "plan.json", "rejected.jsonl"
-_FORMAT = 1
+_FORMAT = 2
 _SHARD = re.compile(r"part-\d{5,}\.parquet")
 _UNFINISHED = {PLAN, REJECTED, STANDARD_INPUT_COPY}
 """The files that a job may write before its manifest."""
@@ -92,11 +92,12 @@ class Manifest:
 
 def read_manifest(folder: Folder) -> Manifest | None:
     """Read the manifest of a folder, or return None if there is none. A folder with other contents raises BadInput."""
-    found = read_json(folder, MANIFEST)
-    if found is None:
+    written = read_json(folder, MANIFEST)
+    if written is None:
         _check_no_others(folder, folder.names() - _UNFINISHED)
         return None
-    if found.pop("format", None) != _FORMAT:
+    found = unsealed(written)
+    if found is None or found.pop("format", None) != _FORMAT:
         raise _foreign(folder)
     try:
         settings = Settings(**{**found["settings"], "keep": tuple(found["settings"]["keep"])})
@@ -124,7 +125,7 @@ def write_plan(folder: Folder, plan: Plan) -> None:
 
 def read_plan(folder: Folder) -> Plan | None:
     """Return the stored plan, or None if it is missing or damaged."""
-    found = read_json(folder, PLAN)
+    found = unsealed(read_json(folder, PLAN) or {})
     if found is None:
         return None
     try:
@@ -169,8 +170,8 @@ def damaged_shards(folder: Folder, entries: Sequence[Entry]) -> dict[int, str]:
 
 def _foreign(folder: Folder) -> BadInput:
     return BadInput(
-        f"{folder.location(MANIFEST)} was not written by this version of sbert embed; name another folder, or start "
-        "over with --force"
+        f"{folder.location(MANIFEST)} was changed, or was not written by this version of sbert embed; name another "
+        "folder, or start over with --force"
     )
 
 

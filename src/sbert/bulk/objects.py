@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import IO, Any
 
+from sbert.bulk.folder import read_json, sealed, unsealed
 from sbert.bulk.inputs import reading
 from sbert.bulk.job import Entry
 from sbert.errors import NotWritten
@@ -84,15 +85,16 @@ class ObjectFolder:
     def append(self, entry: Entry) -> None:
         """Write an object that records a finished shard."""
         with self.write(f"{entry.file}{_DONE}") as file:
-            file.write(json.dumps(asdict(entry)).encode())
+            file.write(json.dumps(sealed(asdict(entry))).encode())
 
     def entries(self) -> list[Entry]:
         """Read the records of finished shards; a damaged record counts as missing."""
         entries = []
         for name in sorted(self.names()):
             if name.endswith(_DONE):
-                with suppress(ValueError, TypeError), self.open(name) as file:
-                    entries.append(Entry(**json.loads(file.read())))
+                record = unsealed(read_json(self, name) or {})
+                if record is not None:
+                    entries.append(Entry(**record))
         return entries
 
     def forget(self) -> None:

@@ -123,7 +123,7 @@ class ShardWriter:
 def loaded(job: Job) -> BiEncoder:
     """Load the model of a job, and check that it is the one that the job began with."""
     model = load_model(job.model.name, job.settings, job.running.device)
-    if (found := fingerprint(model)) != job.model.fingerprint:
+    if (found := fingerprint(model, job.settings.precision)) != job.model.fingerprint:
         raise BadInput(
             f"the model {job.model.name or 'that is the default'} has the fingerprint {found} in a worker, but "
             f"{job.model.fingerprint} in the job; give every machine the same model"

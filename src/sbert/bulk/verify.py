@@ -134,7 +134,7 @@ def _sampled(folder: Folder, manifest: Manifest, sample: int, seed: int) -> tupl
 
 def _embedded_again(manifest: Manifest, texts: list[str], device: str | None) -> Array:
     model = load_model(manifest.model.name, manifest.settings, device)
-    if (found := fingerprint(model)) != manifest.model.fingerprint:
+    if (found := fingerprint(model, manifest.settings.precision)) != manifest.model.fingerprint:
         raise BadInput(
             f"the model {manifest.model.name or 'that is the default'} has the fingerprint {found} now, but the "
             f"vectors come from {manifest.model.fingerprint}; put that model in its place"
