@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import sbert
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -26,3 +28,9 @@ def test_the_wheel_has_every_file_of_the_package(tmp_path: Path):
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("sbert/")}
     files = (path for path in (source / "src" / "sbert").rglob("*") if path.is_file())
     assert {path.relative_to(source / "src").as_posix() for path in files} == packed
+
+
+def test_the_version_is_the_same_everywhere():
+    assert f'\nversion = "{sbert.__version__}"\n' in (ROOT / "pyproject.toml").read_text("utf-8")
+    for page in ("installation.md", "installation.ko.md"):
+        assert f"dist/sbert-{sbert.__version__}-py3-none-any.whl" in (ROOT / "docs" / page).read_text("utf-8")

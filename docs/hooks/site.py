@@ -32,6 +32,7 @@ PICTURES = {"benchmarks/results/encode.png": "pictures/encode.png"}
 _FILE = {page: path for path, page in PAGES.items()}
 _OTHER_LANGUAGE = re.compile(r"^\[(?:English|한국어)\]\([\w.-]+\.md\)\n+", re.MULTILINE)
 _FOREIGN = re.compile(r"""<(?!a\b)[^>]*\b(?:src|href|srcset|data)=["']?(?:https?:)?//[^>]*>""")
+_ALTERNATE = re.compile(r"<link rel=\"alternate\"[^>]*hreflang[^>]*>\s*")
 _ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):<code>(~?)([\w.]+)</code>")
 
 
@@ -61,10 +62,23 @@ def on_page_content(html: str, **_: Any) -> str:
 
 
 def on_post_page(output: str, *, page: Page, **_: Any) -> str:
-    """Warn of scripts, styles, fonts and pictures from other hosts."""
+    """Warn of scripts, styles, fonts and pictures from other hosts, and see :func:`_without_alternates`."""
     for element in _FOREIGN.findall(output):
         logger.warning("%s loads from another host: %s", page.file.src_uri, element)
-    return output
+    return _without_alternates(output)
+
+
+def on_post_template(output: str, *, template_name: str, config: MkDocsConfig, **_: Any) -> str:
+    """Leave out the sitemap, which consists of full addresses, if the site has none."""
+    return "" if template_name == "sitemap.xml" and not config.site_url else _without_alternates(output)
+
+
+def _without_alternates(html: str) -> str:
+    """Remove the links of the head to the other language, because the theme looks for a sitemap at each of them.
+
+    The choice of languages in the header leads to the same page in the other language without one.
+    """
+    return _ALTERNATE.sub("", html)
 
 
 def _code(found: re.Match[str]) -> str:

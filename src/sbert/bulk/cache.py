@@ -28,9 +28,9 @@ _CHECK_SIZE = 8
 class VectorCache:
     """Finished vectors by the hash of their text. Several processes may use it at the same time.
 
-    Losing the cache costs only time, so a damaged file is replaced by an empty one, and a vector that is damaged or belongs
-    to another job counts as missing. Two workers that encounter the same text at the same time both embed it, with the
-    same result.
+    Losing the cache costs only time, so a damaged file is replaced by an empty one, and a vector that is damaged or
+    belongs to another job counts as missing. Two workers that encounter the same text at the same time both embed it,
+    with the same result.
 
     Args:
         path: The file.
