@@ -55,7 +55,7 @@ def test_workers_end_with_their_caller():
     )
     environment = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parents[1] / 'src'}"}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment, text=True) as main:
-        assert [main.stdout.readline() for _ in range(2)] == ["news\n", "done\n"]
+        assert [main.stdout.readline() for _ in range(2)] == ["progress\n", "done\n"]
         children = Path(f"/proc/{main.pid}/task/{main.pid}/children")
         if not children.exists():
             main.kill()

@@ -257,13 +257,13 @@ def test_a_user_without_rights_is_told_so(open_store, place, sql):
         with pytest.raises(NotWritten, match="does not permit this user to read it"):
             PostgresStore(guest)
         sql.execute(parts.SQL("GRANT USAGE ON SCHEMA {} TO guest").format(parts.Identifier(place.partition("#")[2])))
-        with pytest.raises(NotWritten, match="does not let this user do that"):
+        with pytest.raises(NotWritten, match="does not permit this user to do that"):
             PostgresStore(guest)
         for name in ("facts", "state", "rows"):
             run(sql, "GRANT SELECT ON {} TO guest", place, name)
         reader = PostgresStore(guest)
         assert len(reader.nearest(np.ones((1, 4), np.float32), 3).keys[0]) == 1
-        with pytest.raises(NotWritten, match="does not let this user do that"):
+        with pytest.raises(NotWritten, match="does not permit this user to do that"):
             reader.delete([0])
         assert len(store) == 1
     finally:
