@@ -115,6 +115,7 @@ def test_a_damaged_store_is_told_in_one_line(store):
         (["search", "faq.db", "글", "--mode", "words"], 2, "--mode is 'words', but must be one of"),
         (["search", "faq.jsonl"], 2, "the query is missing"),
         (["search", "faq.jsonl", "글", "--mode", "hybrid"], 2, "need a store"),
+        (["search", "none.db", "글", "--mode", "hybrid"], 1, "there is no file 'none.db'"),
         (["store", "burn", "faq.db"], 2, "ACTION is 'burn', but must be one of"),
         (["store", "info", "none.db"], 1, "none.db'; create one with sbert index --store"),
         (["store", "export", "faq.db"], 2, "-o is for export and needed there"),

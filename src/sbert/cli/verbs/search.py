@@ -10,6 +10,7 @@ from sbert.cli import show
 from sbert.cli.embeddings import EMBEDDING, MODEL, embeddings_of
 from sbert.cli.options import Column, Device, Format, Json, ModelName, TopK, checked_query
 from sbert.cli.stores import StoreSearch, is_store
+from sbert.data.files import source as find_source
 from sbert.data.rows import Row, read_texts
 from sbert.errors import WrongUsage, check_value
 from sbert.models.bi import BiEncoder
@@ -58,6 +59,7 @@ def search(
         asked = StoreSearch(searcher, k, filter, cast(Mode, mode), json)
         return asked.prompt() if query is None else asked.show(query)
     if query is None or filter or rerank or mode != "vector":
+        find_source(source, kind)  # a missing file is reported first
         missing = "the query is missing" if query is None else "--filter, --mode and --rerank need a store"
         raise WrongUsage(f"{source} is a file of texts: {missing}; make a store with sbert index, or search a file")
     rows = read_texts(source, column, kind)
