@@ -113,6 +113,7 @@ def test_keybert_uses_the_model_and_refuses_a_bare_one(bundled):
         KeyBERT(model=bundled)
 
 
+@pytest.mark.filterwarnings("ignore:Importing from .sentence_transformers.models. is deprecated:DeprecationWarning")
 def test_bertopic_uses_the_model_and_refuses_a_bare_one(bundled):
     adapter = host("bertopic", "bertopic")
     from bertopic import BERTopic

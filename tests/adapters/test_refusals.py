@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import sbert
+from sbert.adapters.embedding import TextEmbedder
 from sbert.adapters.sentence_transformers import CrossEncoder, SentenceTransformer, losses, util
 from sbert.errors import BadInput, UnknownArgument, UnknownName
 from sbert.porting import answer, sections
@@ -44,6 +45,11 @@ def test_a_refused_argument_says_what_to_write(place, name, model, cross):
         target("x", **{name: value})
     assert answer(place, name).plain in str(caught.value)
     assert name in str(caught.value)
+
+
+def test_one_text_in_the_place_of_many_is_refused(tiny_folder):
+    with pytest.raises(BadInput, match="got one text, but a list of texts is expected"):
+        TextEmbedder(tiny_folder("bert")).embed("고양이")
 
 
 NATIVE = [

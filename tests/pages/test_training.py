@@ -75,6 +75,11 @@ def test_a_page_without_losses_or_scores(metrics):
     assert len(read(page(RUN._replace(metrics=metrics))).texts.get("figure", [])) == bool(metrics)
 
 
+def test_an_evaluation_without_the_first_score_is_shown():
+    found = read(page(RUN._replace(metrics=[*METRICS, {"step": 30, "정확도": 51.0}])))
+    assert "51" in found.texts["td"]
+
+
 def test_a_wide_table_scrolls_instead_of_being_cut():
     scores = {f"score_{number}": 1.0 for number in range(30)}
     html = page(RUN._replace(metrics=[{"step": 1, **scores}]))

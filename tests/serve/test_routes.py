@@ -124,6 +124,14 @@ def test_documents_come_and_go(server):
     assert "give all of them ids" in server.ask("/documents", mixed).body["error"]["message"]
 
 
+def test_a_document_with_a_huge_number_is_shown_and_found(server):
+    new = {"id": "큰 수", "text": "아주 큰 수", "metadata": {"수": 10**30}}
+    assert server.ask("/documents", {"documents": [new]}).body["new"] == 1
+    found = server.ask("/search", {"query": "아주 큰 수", "k": 100}).body["hits"]
+    assert [hit["metadata"] for hit in found if hit["id"] == "큰 수"] == [new["metadata"]]
+    assert server.ask("/documents", {"ids": ["큰 수"]}, "DELETE").body == {"deleted": 1}
+
+
 def test_what_the_server_tells_about_itself(server, bi):
     assert server.ask("/embed", {"inputs": "안녕"}).status == 200
     assert server.ask("/health").status == 200

@@ -92,6 +92,14 @@ def small() -> Iterator[None]:
     slices.SLICE = before
 
 
+def test_a_mark_that_normalization_moves_stays_with_its_letter() -> None:
+    backend = byte_level()
+    backend.normalizer = tokenizers.normalizers.NFC()
+    text = ("한a" + "\u0315" * 300 + "\u0323") * 3  # NFC puts the last mark next to the letter
+    ids = [number for part in divide(text, backend, 0) for number in backend.encode(part).ids]
+    assert ids == backend.encode(text).ids
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 @given(text=texts)
 def test_the_tokens_of_the_slices_are_those_of_the_text(name: str, text: str) -> None:

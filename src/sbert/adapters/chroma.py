@@ -25,11 +25,11 @@ class SbertEmbeddingFunction(EmbeddingFunction[Documents]):
 
     def __call__(self, input: Documents) -> Embeddings:
         """Embed documents."""
-        return list(document_vectors(self._loaded, list(input)))
+        return list(document_vectors(self._loaded, input))
 
     def embed_query(self, input: Documents) -> Embeddings:
         """Embed queries."""
-        return list(query_vectors(self._loaded, list(input)))
+        return list(query_vectors(self._loaded, input))
 
     @staticmethod
     def name() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from sbert.models.cross import CrossEncoder
 from sbert.models.load import load
 from sbert.models.model import TextModel
 from sbert.models.vectors import VectorModel
+from sbert.text import check_texts
 from sbert.types import FloatArray
 
 Named = VectorModel | str | Path | None
@@ -30,15 +32,15 @@ def pair_model(model: TextModel | str | Path, device: str | None = None) -> Text
     return model if isinstance(model, TextModel) else CrossEncoder.from_pretrained(model, device=device)
 
 
-def query_vectors(model: VectorModel, texts: list[str]) -> FloatArray:
+def query_vectors(model: VectorModel, texts: Iterable[str]) -> FloatArray:
     """Return the vectors of queries, with the model's prompt for them: (N, D)."""
-    vectors: FloatArray = model.encode_query(texts)
+    vectors: FloatArray = model.encode_query(check_texts(texts))
     return vectors
 
 
-def document_vectors(model: VectorModel, texts: list[str]) -> FloatArray:
+def document_vectors(model: VectorModel, texts: Iterable[str]) -> FloatArray:
     """Return the vectors of documents, with the model's prompt for them: (N, D)."""
-    vectors: FloatArray = model.encode_document(texts)
+    vectors: FloatArray = model.encode_document(check_texts(texts))
     return vectors
 
 
@@ -62,4 +64,4 @@ class TextEmbedder:
 
     def embed(self, documents: list[str], verbose: bool = False) -> FloatArray:
         """Embed documents or words: (N, D)."""
-        return document_vectors(self.embedding_model, list(documents))
+        return document_vectors(self.embedding_model, documents)

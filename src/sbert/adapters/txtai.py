@@ -30,7 +30,7 @@ class SbertTransform:
 
     def __call__(self, texts: Iterable[str]) -> FloatArray:
         """Embed texts: (N, D)."""
-        return document_vectors(self.model, list(texts))
+        return document_vectors(self.model, texts)
 
     def settings(self, **more: Any) -> dict[str, Any]:
         """Return the settings of ``txtai.Embeddings``, with further settings."""

@@ -108,4 +108,4 @@ def _curves(metrics: Metrics) -> tuple[Points, str, Points]:
     losses = [(record["step"], record["loss"]) for record in metrics if "loss" in record]
     scores = [record for record in metrics if "loss" not in record]
     name = next((name for record in scores for name in record if name != "step"), "")
-    return losses, name, [(record["step"], record[name]) for record in scores]
+    return losses, name, [(record["step"], record[name]) for record in scores if name in record]

@@ -8,6 +8,7 @@ process each piece separately. A place is tested by tokenising a short window ar
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from itertools import chain, islice
 from typing import NamedTuple
@@ -110,6 +111,8 @@ def _safe_place(text: str, start: int, stop: int, backend: tokenizers.Tokenizer)
 
 
 def _is_safe(text: str, place: int, backend: tokenizers.Tokenizer) -> bool:
+    if unicodedata.combining(unicodedata.normalize("NFKD", text[place])[0]):
+        return False  # Normalization may move a mark from behind the window to the letter before the place.
     before, after = text[place - _WINDOW : place], text[place : place + _WINDOW]
     whole, first, second = (backend.encode(part, add_special_tokens=False) for part in (before + after, before, after))
     border = len(first)

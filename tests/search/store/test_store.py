@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from dataclasses import replace
@@ -216,6 +217,10 @@ def test_a_store_works_after_a_fork(open_store):
         (Document(True, "가", {}, vectors(1)[0]), "but an id is a text or a whole number"),
         (Document("a", "가", {"x": float("nan")}, vectors(1)[0]), "cannot be written as JSON"),
         (Document("a", "가", {"x": object()}, vectors(1)[0]), "cannot be written as JSON"),
+        (
+            Document("a", "가", {"깊이": json.loads("[" * 100 + "]" * 100)}, vectors(1)[0]),
+            "nested more than 100 levels deep",
+        ),
         (Document("a", "가", {"x": "\0"}, vectors(1)[0]), "hold a NUL character"),
         (Document("a", "가", {"x\0": 1}, vectors(1)[0]), "hold a NUL character"),
         (Document("a", "가", {"x": "\\\0"}, vectors(1)[0]), "hold a NUL character"),

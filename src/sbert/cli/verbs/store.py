@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,6 @@ from sbert.errors import SbertError, WrongUsage, check_value, counted
 from sbert.search.index import Kind
 from sbert.search.opening import existing_store
 from sbert.search.store import Document, Store
-from sbert.search.store.document import metadata_to_json
 
 ACTIONS = ("info", "check", "compact", "export")
 _SUFFIXES = (".parquet", ".jsonl")
@@ -92,4 +92,5 @@ def _export(opened: Store, out: Path) -> None:
 
 
 def _record(document: Document) -> dict[str, str]:
-    return {"id": str(document.id), "text": document.text, "metadata": metadata_to_json(document.metadata)}
+    metadata = json_.dumps(document.metadata, ensure_ascii=False, sort_keys=True)
+    return {"id": str(document.id), "text": document.text, "metadata": metadata}

@@ -15,6 +15,8 @@ from sbert.types import FloatArray
 
 MAX_TEXT_BYTES = 50_000_000
 """Maximum size of a text in a store. It can be increased."""
+DEEPEST = 100
+"""Maximum number of levels of nested metadata. Programs that read JSON refuse much deeper values."""
 _ESCAPED_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON, where two backslashes stand for one
 
 
@@ -96,10 +98,23 @@ def metadata_to_json(metadata: Mapping[str, Any]) -> str:
             f"the metadata {shown(metadata)} cannot be written as JSON ({shown(str(error))}); use texts, numbers, "
             "true, false, null, lists and mappings of them"
         ) from None
+    if _levels(metadata) > DEEPEST:
+        raise BadInput(
+            f"the metadata {shown(metadata)} are nested more than {DEEPEST} levels deep; use fewer levels, or a text"
+        )
     if _ESCAPED_NUL.search(written):
         raise BadInput(f"the metadata {shown(metadata)} hold a NUL character; remove it")
     check_text("the metadata", written)
     return written
+
+
+def _levels(value: object) -> int:
+    """Count the levels of a JSON value: 1 for a mapping or a list of plain values."""
+    levels, inside = 0, [value]
+    while several := [one for one in inside if isinstance(one, Mapping | list | tuple)]:
+        inside = [part for one in several for part in (one.values() if isinstance(one, Mapping) else one)]
+        levels += 1
+    return levels
 
 
 def check_text(what: str, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
 import uuid
@@ -169,7 +170,10 @@ async def _disconnected(request: Request) -> None:
 
 
 def _json(found: Any) -> bytes:
-    return orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY)
+    try:
+        return orjson.dumps(found, option=orjson.OPT_SERIALIZE_NUMPY)
+    except orjson.JSONEncodeError:  # metadata may hold whole numbers of more than 64 bits
+        return json.dumps(found, ensure_ascii=False, default=lambda array: array.tolist()).encode()
 
 
 def _times(account: Account, device: str) -> dict[str, str]:
