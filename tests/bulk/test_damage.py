@@ -83,6 +83,18 @@ def test_a_changed_plan_and_a_changed_line_are_made_again(folder, job, bi, monke
     )
 
 
+def test_an_input_that_changes_during_the_work_is_refused(folder, bi, monkeypatch):
+    def changes(self, entry):
+        append(self, entry)
+        Path("글.txt").write_text("\n".join(TEXTS).replace("nine", "many"), encoding="utf-8")
+
+    append = LocalFolder.append
+    Path("글.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    monkeypatch.setattr(LocalFolder, "append", changes)
+    with pytest.raises(BadInput, match=r"글\.txt was changed while it was embedded; start over with --force"):
+        embed_files("글.txt", "out", model=bi, settings=SETTINGS)
+
+
 def test_a_store_takes_no_shard_that_changed(job):
     whole = (job / "part-00001.parquet").read_bytes()
     (job / "part-00001.parquet").write_bytes(whole[:-100])

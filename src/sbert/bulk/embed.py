@@ -14,7 +14,7 @@ from sbert.bulk.account import Account
 from sbert.bulk.cache import remove_cache
 from sbert.bulk.engines import engine_of
 from sbert.bulk.folder import Folder, LocalFolder, folder_at
-from sbert.bulk.inputs import STANDARD_INPUT_COPY, formats, found, identified, is_address
+from sbert.bulk.inputs import STANDARD_INPUT_COPY, check_unchanged, formats, found, identified, is_address
 from sbert.bulk.job import Entry, Input, Job, ModelFacts, Plan, Running, Settings
 from sbert.bulk.manifest import (
     PLAN,
@@ -138,6 +138,7 @@ def _finished(
             logger.warning("%s lost and replaced", counted(account.lost, "worker"))
     else:
         logger.info("all %s were finished before", counted(len(plan.shards), "shard"))
+    check_unchanged(job.inputs)
     complete = replace(new, complete=True, shards=tuple(entries[shard.number] for shard in plan.shards))
     complete.write(folder)
     _remove_traces(folder)

@@ -101,6 +101,14 @@ def identified(path: str, format: str, folder: Folder) -> Input:
     return Input(path, format, size, digest.hexdigest())
 
 
+def check_unchanged(inputs: Sequence[Input]) -> None:
+    """Refuse local files that were changed while they were embedded; only those that were touched are read again."""
+    for given in inputs:
+        path = Path(given.path)
+        if not is_address(given.path) and not (path.is_file() and file_digest(path) == given.digest):
+            raise BadInput(f"{given.path} was changed while it was embedded; start over with --force")
+
+
 def source(given: Input) -> Source:
     """Return the name of a file in messages, and its format."""
     name = "standard input" if Path(given.path).name == STANDARD_INPUT_COPY else given.path
