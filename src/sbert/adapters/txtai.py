@@ -34,4 +34,9 @@ class SbertTransform:
 
     def settings(self, **more: Any) -> dict[str, Any]:
         """Return the settings of ``txtai.Embeddings``, with further settings."""
-        return {"method": "external", "transform": self, **more}
+
+        # A function, because txtai calls any other object once without an argument.
+        def transform(texts: Iterable[str]) -> FloatArray:
+            return self(texts)
+
+        return {"method": "external", "transform": transform, **more}
