@@ -22,7 +22,7 @@ from sbert.hub import bundled as hub_bundled
 ENGLISH, KOREAN = LANGUAGES["en"], LANGUAGES["ko"]
 KOREAN_ANSWERS = [
     "밤에 잠이 안 올 때는 어떻게 해야 하나요?",
-    "금융 통화 위원회는 이달 금리를 바꾸지 않기로 했다.",
+    "휴대폰 배터리가 너무 빨리 닳아요.",
     "아이가 채소를 먹지 않으려고 해서 걱정이에요.",
 ]
 

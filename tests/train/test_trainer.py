@@ -66,7 +66,7 @@ def test_progress_shows_the_mean_speed_and_the_tokens_saved(bert, rows, config, 
         )
     lines = [line for line in caplog.messages if " steps, " in line]
     assert len(lines) == 3
-    assert all(re.search(r"; loss [\d.]+, \d+ rows?/s, \d+% fewer tokens than padded$", line) for line in lines)
+    assert all(re.search(r"; loss [\d.]+, [\d,]+ rows?/s, \d+% fewer tokens than padded$", line) for line in lines)
 
 
 def test_it_learns_and_writes_down_what_it_does(bert, rows, config, tmp_path, same):

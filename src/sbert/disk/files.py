@@ -79,7 +79,7 @@ def whole_folder(target: Path, check: Callable[[Path], None] | None = None) -> I
 def check_folder(folder: Path) -> None:
     """Raise BadInput where a file stands in the way of ``folder`` or of one of its parents."""
     nearest = next((place for place in (folder, *folder.parents) if os.path.exists(place)), folder)
-    if nearest.exists() and not nearest.is_dir():
+    if os.path.exists(nearest) and not os.path.isdir(nearest):
         raise BadInput(f"{nearest} is a file, but a folder is needed there; remove it, or name another output")
 
 

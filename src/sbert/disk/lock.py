@@ -21,7 +21,7 @@ def locked(folder: Path) -> Iterator[None]:
     the number of the process that holds the folder already.
     """
     check_folder(folder)
-    created = not folder.exists()
+    created = not os.path.exists(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,12 +17,10 @@ from sbert.models.bi import BiEncoder
 from sbert.models.cross import CrossEncoder
 from sbert.models.load import Model
 from sbert.models.poly import PolyEncoder
-from sbert.nn import products
 from sbert.nn.products import matrix_product
 from sbert.text import Tokens, batches
 from sbert.types import Array
 
-Shape = tuple[int, ...]
 Items = list[Any]
 """Texts, or pairs of texts, as the model reads them."""
 
@@ -134,23 +131,11 @@ def speed(model: BiEncoder | CrossEncoder, items: Items) -> Speed:
 
 
 def flops(model: BiEncoder | CrossEncoder, tokens: Tokens) -> int:
-    """Count the floating point operations of a model on tokens: of every matrix product as it runs, and attention."""
-    mapping: dict[Any, Any] = {torch.ops.aten.addmm_: _product_in_place}
-    mapping |= {function.overloadpacket: _linear_layer for function in products.BY_ROWS}
-    counter = FlopCounterMode(display=False, custom_mapping=mapping)
-    with torch.inference_mode(), _one_thread(), counter:
+    """Count the floating point operations of a model on tokens: of every matrix product, and of attention."""
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad(), _one_thread(), counter:  # in inference mode, a model may compute padding rows as well
         for _, batch in batches(tokens, batch_tokens=2048):
             model(batch)
     depth: int = model.transformer.facts.depth
     attention = 4 * model.transformer.facts.hidden_size * depth * int((tokens.lengths**2).sum())
     return int(counter.get_total_flops()) + attention
-
-
-def _product_in_place(added: Shape, left: Shape, right: Shape, *, out_shape: Shape, **_: object) -> int:
-    """Count the operations of ``added += left @ right``, which torch's counter does not know."""
-    return 2 * left[0] * left[1] * right[1]
-
-
-def _linear_layer(rows: Shape, *_: object, out_shape: Shape, **__: object) -> int:
-    """Count the operations of a linear layer that oneDNN computes."""
-    return 2 * math.prod(rows) * out_shape[-1]

@@ -17,10 +17,10 @@ _HANGUL_LETTERS = {unicodedata.normalize("NFKC", letter): letter for letter in m
 def with_form(normalizer: Normalizer | None, form: UnicodeForm) -> Normalizer:
     """Return a normalizer that brings texts to a form first, and then does what ``normalizer`` does."""
     restored = [Replace(*letters) for letters in _HANGUL_LETTERS.items()]
-    first = Sequence([NFC()] if form == "NFC" else [NFKC(), *restored])
-    steps = _steps(first)
+    first = [NFC()] if form == "NFC" else [NFKC(), *restored]
     if normalizer is None:
-        return first
+        return Sequence(first)
+    steps = _steps(Sequence(first))
     return normalizer if _steps(normalizer)[: len(steps)] == steps else Sequence([*first, normalizer])
 
 

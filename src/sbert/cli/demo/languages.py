@@ -133,7 +133,7 @@ LANGUAGES: dict[LanguageName, Language] = {
         default="한국어 기본 모델",
         queries=(
             "숙면을 취하려면?",
-            "중앙은행이 이자율을 그대로 두었다.",
+            "스마트폰이 금세 방전돼요.",
             "우리 애가 나물을 통 안 먹습니다.",
         ),
         sample=128,
