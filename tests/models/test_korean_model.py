@@ -129,17 +129,10 @@ def test_the_cross_encoder_sorts_what_the_bi_encoder_finds(korean, cross):
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_published_figures_of_the_cross_encoder(cross, shared_data):
-    report = SUITES["korean"].only("korsts_test", "klue_sts_dev").run(cross, shared_data)
+@pytest.mark.parametrize(("name", "korsts", "klue"), [("korean", 79.0, 84.6), ("cross", 82.4, 89.0)])
+def test_published_figures(name, korsts, klue, request, shared_data):
+    model = request.getfixturevalue(name)
+    report = SUITES["korean"].only("korsts_test", "klue_sts_dev").run(model, shared_data)
     figures = {score.task: score.value for score in report.scores}
-    assert figures["korsts_test"] >= 82.4
-    assert figures["klue_sts_dev"] >= 89.0
-
-
-@pytest.mark.slow
-@pytest.mark.shared
-def test_published_figures(korean, shared_data):
-    report = SUITES["korean"].only("korsts_test", "klue_sts_dev").run(korean, shared_data)
-    figures = {score.task: score.value for score in report.scores}
-    assert figures["korsts_test"] >= 79.0
-    assert figures["klue_sts_dev"] >= 84.6
+    assert figures["korsts_test"] >= korsts
+    assert figures["klue_sts_dev"] >= klue
